@@ -1,4 +1,4 @@
-"""API calls inside a Python cell of AppWorld: which were made, with what, and what came back.
+"""API calls in a Python cell of AppWorld: which were made, with which arguments, and what they returned.
 
 A cell is code that runs elsewhere. Its calls are read off its text (`apis.gmail.login(...)`), never run. AppWorld's own
 log of requests, where it is there, has the arguments as they were sent; responses are in no log, so a result is what
@@ -26,7 +26,7 @@ _SECRET = re.compile(r"password|passwd|secret|token|api_?key|verification_code|c
 
 @dataclass(frozen=True)
 class CellCall:
-    """One place in the code that calls an API."""
+    """A call of an API in the code."""
 
     app: str
     api: str
@@ -75,7 +75,7 @@ def _api_name(function: ast.expr) -> tuple[str, str] | None:
 
 
 def _literal(expression: ast.expr) -> Any:
-    """Its value, or ... where only running the code would tell."""
+    """Its value, or ... if only running the code would tell."""
     try:
         return ast.literal_eval(expression)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""Characters that a reader does not see: they hide text from people, turn its direction or steer a terminal.
+"""Invisible characters: they hide text from people, reverse its direction or control a terminal.
 
 Nothing that contramem learns from or shows needs one of them, so they are removed where runs come in and where texts go
 out. What is left is what a person would have read.
@@ -24,7 +24,7 @@ _SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def has_hidden(text: str) -> bool:
-    """Does the text hold a character that nobody would see?"""
+    """Does the text contain an invisible character?"""
     return _HIDDEN.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""JSON as traces hold it: what is nearly right is read, and what was made to fill the memory is refused."""
+"""JSON as found in traces: nearly valid JSON is read, and JSON made to fill the memory is refused."""
 
 from __future__ import annotations
 

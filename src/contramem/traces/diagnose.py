@@ -1,4 +1,4 @@
-"""What a folder of files holds, what keeps it from teaching, and the command that goes on from there.
+"""Diagnoses a folder of files: what it contains, why it cannot be learned from, and which command to run next.
 
 The runs are read once; what `--map` could say better is then tried on a small table of them, not by reading again.
 """
@@ -39,18 +39,18 @@ class RunRow(NamedTuple):
 @dataclass(frozen=True)
 class Diagnosis:
     formats: Counter[str]
-    """Files by the reader that took them."""
+    """Files by the reader that accepted them."""
     verdict_files: dict[str, int]
     """Verdicts by the name of the files beside runs that gave them."""
     summary: TraceSummary
     findings: tuple[Hint, ...]
     options: tuple[str, ...]
-    """What to add to every command that reads these files."""
+    """The options to add to every command that reads these files."""
     contrasts: int
     """Tasks with passing and failing runs, once the options are given."""
     command: str
     others: tuple[tuple[str, int], ...]
-    """Files that are no traces, by ending."""
+    """Files that are not traces, by suffix."""
     looks: str = ""
     """What the files look like, where no reader knows them and the options were guessed."""
 

@@ -1,4 +1,4 @@
-"""Sessions of coding agents that this user has on this machine. Their names and sizes are listed; none is opened."""
+"""Lists the coding-agent sessions of this user on this machine, by name and size. None is opened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class SessionFolder(NamedTuple):
-    """Sessions that lie together: one project of Claude Code, or one month of Codex."""
+    """Sessions in one folder: a project of Claude Code, or a month of Codex."""
 
     agent: str
     folder: Path

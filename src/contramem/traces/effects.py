@@ -1,4 +1,4 @@
-"""What a call does to the world: read, write, wait or finalize, told from its name and documentation.
+"""The effect of a call (read, write, wait or finalize), inferred from its name and documentation.
 
 Annotations in a trace win over this, and a user's file wins over both (`--effects FILE`, docs/formats.md).
 """
@@ -14,7 +14,7 @@ from typing import get_args
 from contramem.errors import UsageError
 from contramem.traces.trajectory import Effect
 
-# Verbs, not function names: a lexicon of words holds for tools nobody has seen yet.
+# Verbs, not function names: a lexicon of words also works for tools not seen yet.
 LEXICON: dict[Effect, frozenset[str]] = {
     "read": frozenset(
         """get list search find read view show check count fetch lookup look query describe display inspect retrieve
@@ -45,13 +45,13 @@ LEXICON: dict[Effect, frozenset[str]] = {
     "finalize": frozenset("finish finalize finalise done".split()),
 }
 
-# Verbs that depend on what they are about: to open a file is to look at it, to open a ticket makes one.
+# Verbs that depend on their object: opening a file reads it, opening a ticket creates one.
 LOOKED_AT = frozenset(
     """app application archive article attachment book browser channel chat conversation directory doc document email
     file folder image inbox item link mail mailbox map message note notebook page pdf photo picture post profile
     screen setting sheet site spreadsheet tab thread url video web webpage website window""".split()
 )
-# As nouns (`file_size`, `issue_tracker`) these are no verbs at all.
+# These may also be nouns (`file_size`, `issue_tracker`).
 MADE_BY: dict[str, frozenset[str]] = {
     "file": frozenset("appeal bug case claim complaint dispute grievance issue report request return ticket".split()),
     "issue": frozenset(
@@ -59,7 +59,7 @@ MADE_BY: dict[str, frozenset[str]] = {
     ),
 }
 
-# Whole names that end a run in common harnesses; their verbs alone would mislead.
+# Names that end a run in common harnesses; their verbs alone would be misleading.
 FINALIZERS = frozenset(
     {
         "final_answer",

@@ -1,4 +1,4 @@
-"""How a file of JSON is written, when that is not UTF-8 with line feeds."""
+"""Encodings of JSON files other than UTF-8 with line feeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ENCODINGS = (
     (b"{\x00\x00\x00", "utf-32-le"), (b"[\x00\x00\x00", "utf-32-le"), (b"{\x00", "utf-16-le"), (b"[\x00", "utf-16-le"),
     (b"\x00\x00\x00{", "utf-32-be"), (b"\x00\x00\x00[", "utf-32-be"), (b"\x00{", "utf-16-be"), (b"\x00[", "utf-16-be"),
 )  # fmt: skip
-"""What a file of JSON begins with, and how it is then written."""
+"""The first bytes of a JSON file, and the encoding they reveal."""
 
 
 def is_foreign(beginning: bytes) -> bool:

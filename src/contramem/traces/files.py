@@ -1,4 +1,5 @@
-"""Files as readers see them: decompressed, decoded once, with what lies beside them; archives unpacked safely."""
+"""Files as readers see them: decompressed, decoded once, with access to neighbouring files; archives unpacked
+safely."""
 
 from __future__ import annotations
 
@@ -30,50 +31,52 @@ else:
     from backports import zstd
 
 MAX_FILE_BYTES = 2 << 30
-"""A file that unpacks to more is refused: a run is kilobytes, so this is no trace but a bomb."""
+"""A file that unpacks to more is refused: a run is kilobytes, so this is a decompression bomb."""
 MAX_DOCUMENT_BYTES = 256 << 20
-"""Of a file that is one JSON value: it is decoded whole, and takes about ten times its size in memory."""
+"""Maximum size of a file that is one JSON value: it is decoded as a whole and takes about ten times its size in
+memory."""
 MAX_LINE_BYTES = 32 << 20
-"""Of a line of JSON lines, for the same reason. A longer one is skipped and named."""
+"""Maximum length of a line of JSON lines, for the same reason. A longer one is skipped and reported."""
 MAX_RATIO = 200
-"""How many times its size a compressed file may unpack to, once that is more than `ALWAYS_UNPACKED_BYTES`."""
+"""The maximum compression ratio of a file that unpacks to more than `ALWAYS_UNPACKED_BYTES`."""
 ALWAYS_UNPACKED_BYTES = 64 << 20
 _BLOCK = 1 << 20
 MAX_ARCHIVE_BYTES = 64 << 30
 ALWAYS_UNPACKED_ARCHIVE_BYTES = 512 << 20
-"""What an archive may unpack to whatever its size; beyond it `MAX_RATIO` holds. Archives of runs reach 50."""
+"""What an archive may always unpack to; beyond that, `MAX_RATIO` applies. Archives of runs reach a ratio of 50."""
 MAX_ARCHIVE_MEMBERS = 1_000_000
 MAX_ARCHIVE_DEPTH = 3
-"""Archives in archives: a zip can hold itself."""
+"""Maximum nesting of archives: a zip can contain itself."""
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": zstd.open}
 _TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tzst", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
 _SHORT_ENDINGS = {".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2", ".tzst": ".zst"}
 _TEXT_ENDINGS = {".json", ".jsonl", ".ndjson", ".traj"}
 
-# What the standard library raises for compressed files and archives that are damaged or cut short.
+# What the standard library raises for damaged or truncated compressed files and archives.
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, tarfile.TarError, zipfile.BadZipFile)
 
 
 class TraceFile:
-    """One file of a trace: its name, and its content decoded once for every reader that looks at it."""
+    """One file of a trace: its name, and its content decoded once for all readers."""
 
     def __init__(self, path: Path, origin: str | None = None, root: Path | None = None) -> None:
         self.path = path
-        """Where the bytes are now; inside an unpacked archive this is a temporary place."""
+        """Where the bytes are; for a file from an archive, a temporary location."""
         self.origin = origin or str(path)
         """The name to show: `archive!member` inside an archive."""
         self.root = root
-        """The folder that was named by the user, if the file was found in one. Nothing above it is looked at."""
+        """The folder that the user named, if the file was found in one. Nothing above it is read."""
         self.looked_beside = False
-        """Has anybody asked for what lies around it? Then this file alone does not say what is read from it."""
+        """Did a reader ask for neighbouring files? Then the content of this file alone does not determine what is
+        read."""
         name = os.path.basename(path)  # noqa: PTH119  (pathlib costs more here than decoding the file)
         stem, ending = os.path.splitext(name)  # noqa: PTH122
         self._opener = _OPENERS.get(ending.lower())
         self.name = stem if self._opener else name
-        """The file's name without the ending of its compression: `run.jsonl` for `run.jsonl.zst`."""
+        """The file's name without the suffix of its compression: `run.jsonl` for `run.jsonl.zst`."""
         self.ending = (os.path.splitext(stem)[1] if self._opener else ending).lower()  # noqa: PTH122
-        """`.json`, `.jsonl`, ... in lower case, that of the compression left out."""
+        """The suffix in lower case, without that of the compression: `.json`, `.jsonl`, ..."""
 
     @classmethod
     def of_bytes(cls, name: str | Path, content: bytes) -> TraceFile:
@@ -95,7 +98,7 @@ class TraceFile:
 
     @cached_property
     def _limit(self) -> int:
-        """How much may come out of this file: of a compressed one not more than data compresses to."""
+        """How many bytes this file may unpack to."""
         if self._opener is None:
             return MAX_FILE_BYTES
         return min(MAX_FILE_BYTES, max(ALWAYS_UNPACKED_BYTES, MAX_RATIO * self.path.stat().st_size))
@@ -110,12 +113,12 @@ class TraceFile:
 
     @cached_property
     def document(self) -> Any:
-        """The whole file as one JSON value. Raises TraceError when it is not one."""
+        """The whole file as one JSON value. Raises TraceError if it is not one."""
         return decode(self.content)
 
     @cached_property
     def is_lines(self) -> bool:
-        """One JSON value a line, rather than one in the file."""
+        """Does each line have its own JSON value, rather than the file as a whole?"""
         if self.ending in (".jsonl", ".ndjson"):
             return True
         content = self.content.lstrip()
@@ -126,7 +129,7 @@ class TraceFile:
         return is_json(first)
 
     def lines(self) -> Iterator[tuple[int, Any]]:
-        """(line number, value) of each line, one at a time. A line that is no JSON comes as its TraceError."""
+        """(line number, value) of each line, one at a time. For a line that is not JSON, the value is a TraceError."""
         for number, line in self.raw_lines():
             try:
                 yield number, line if isinstance(line, TraceError) else decode(line)
@@ -136,10 +139,10 @@ class TraceFile:
     def raw_lines(self) -> Iterator[tuple[int, bytes | TraceError]]:
         """(line number, bytes) of each line that is not blank, for readers that decode into types of their own.
 
-        A line that is too long to be decoded comes as a TraceError, and the lines after it still come.
+        A line that is too long to decode is returned as a TraceError; the lines after it follow.
         """
         with self._open() if "content" not in self.__dict__ else io.BytesIO(self.content) as stream:
-            # Only what is written in another way than UTF-8 with line feeds is read whole.
+            # Only files in another encoding than UTF-8 with line feeds are read as a whole.
             foreign = is_foreign(stream.read(4096))
             stream.seek(0)
             if foreign:
@@ -184,7 +187,7 @@ class TraceFile:
 
 
 def _read_bounded(stream: IO[bytes], *limits: int) -> bytes:
-    """All of it, block by block, so that a bomb is refused before it has filled the memory."""
+    """Read block by block, so that a decompression bomb is refused before it fills the memory."""
     blocks, size, limit = [], 0, min(limits)
     while block := stream.read(_BLOCK):
         size += len(block)
@@ -201,7 +204,7 @@ def _too_large(limit: int) -> TraceError:
 
 
 def _skip_line(stream: IO[bytes], limit: int) -> int:
-    """Read on to the end of a line that is too long; how much that was."""
+    """Skip to the end of a line that is too long. Returns the number of bytes skipped."""
     skipped = 0
     while skipped <= limit and (block := stream.readline(_BLOCK)):
         skipped += len(block)
@@ -211,16 +214,17 @@ def _skip_line(stream: IO[bytes], limit: int) -> int:
 
 
 def is_archive(path: Path) -> bool:
-    """A tar or zip of many files. Inspect's `.eval` is a zip too, but one trace: its reader opens it itself."""
+    """Is it a tar or zip of many files? Inspect's `.eval` is a zip as well, but a single trace that its reader
+    opens."""
     name = path.name.lower()
     return name.endswith(_TAR_ENDINGS) or name.endswith(".zip")
 
 
 @contextmanager
 def unpack(path: Path) -> Iterator[tuple[Path, list[str]]]:
-    """The regular files of an archive in a temporary folder, and a word about each member that was refused.
+    """Unpack the regular files of an archive into a temporary folder; also returns why members were refused.
 
-    Links, devices and names that point outside are refused; sizes and counts are bounded.
+    Links, devices and names that point outside are refused; sizes and counts are limited.
     """
     with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
         root = Path(folder)
@@ -260,7 +264,7 @@ def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
 
 @contextmanager
 def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
-    # Decompressed here and not by tarfile, which takes a stream that is cut short for one that has ended.
+    # Decompressed here and not by tarfile, which mistakes a truncated stream for a complete one.
     name = path.name.lower()
     opener = next(
         (_OPENERS[ending] for short, ending in _SHORT_ENDINGS.items() if name.endswith((short, ending))), None
@@ -313,7 +317,7 @@ class _Budget:
         return size <= MAX_FILE_BYTES and self._bytes >= 0 and self._members >= 0
 
     def refuse(self, name: str) -> str:
-        """A word about the first member that there is no room for."""
+        """A message about the first member that exceeds the budget."""
         most = f"{self._limit >> 20:,} MiB and {MAX_ARCHIVE_MEMBERS:,} files"
         return f"unpacks to more than is reasonable for its size ({most}); {name!r} and what follows was left out"
 
@@ -326,7 +330,8 @@ def _inside(root: Path, name: str) -> Path | None:
 
 
 def _try_to_write(target: Path, stream: IO[bytes], size: int) -> str:
-    """Why this member cannot be written: its name is too long, or another member stands in its way. Empty: it was."""
+    """Why this member cannot be written: its name is too long, or another member has the name. Empty: it was
+    written."""
     try:
         _write(target, stream, size)
     except OSError as error:
@@ -339,7 +344,7 @@ def _try_to_write(target: Path, stream: IO[bytes], size: int) -> str:
 def _write(target: Path, stream: IO[bytes], size: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as out:
-        # The stated size is a promise of untrusted input: never write more than it.
+        # The stated size is untrusted input: never write more than that.
         left = size
         while left > 0 and (block := stream.read(min(left, 1 << 20))):
             out.write(block)

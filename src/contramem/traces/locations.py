@@ -1,4 +1,4 @@
-"""Fields of a run that stand outside its record: in the file's path, or in another file.
+"""Fields of a run that are outside its record: in the file's path, or in another file.
 
 `path:1` is the first folder below the one that was named, `path:-1` the file's name without its ending, `path:-2` the
 folder it lies in. `file:../report.json#resolved` is a value in a file, relative to the run's own; `#` leads into it.
@@ -27,7 +27,7 @@ def is_location(place: str) -> bool:
 
 
 def check_location(field: str, place: str) -> None:
-    """Refuse a `--map` that can mean nothing, before anything is read."""
+    """Refuse a `--map` without meaning before anything is read."""
     if place.startswith("path:") and (_PATH.fullmatch(place) is None or place == "path:0"):
         raise UsageError(f"--map {field}={place}: write path:1 for the first folder, path:-1 for the file's own name.")
     if field not in (*_TEXTS, "outcome", "feedback"):
@@ -35,14 +35,14 @@ def check_location(field: str, place: str) -> None:
 
 
 def path_parts(file: TraceFile) -> list[str]:
-    """The path below the folder that was named, the file's name without its endings."""
+    """The path below the named folder, with the file's name without suffixes."""
     parts = list(file.path.relative_to(file.root).parts if file.root is not None else file.path.parts)
     name = file.name.removesuffix(".json").removesuffix(".jsonl").removesuffix(".traj")
     return [*parts[:-1], name.removesuffix(file.ending) or name]
 
 
 def apply_locations(trajectory: Trajectory, file: TraceFile, places: Mapping[str, str]) -> Trajectory:
-    """The run with each located field. A field that is not there leaves what the trace says."""
+    """The run with each located field. If a field does not exist, what the trace says stays."""
     changes: dict[str, Any] = {}
     for field, place in places.items():
         value = _value(file, place)

@@ -18,9 +18,10 @@ from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
 
 MAX_SYSTEM_CHARS = 20_000
-"""Of a system prompt. What is longer is a manual: its beginning and its end say who asks and what day it is."""
+"""Maximum length of a system prompt. A longer one is a manual; its beginning and end say who asks and what day it
+is."""
 MAX_DEPTH = 64
-"""Arguments and results nested deeper than this are refused: no tool needs it, and recursion must be bounded."""
+"""Arguments and results nested deeper are refused: no tool needs that, and recursion must be bounded."""
 
 _decode = msgspec.json.Decoder().decode
 _TEXT = {str}
@@ -50,7 +51,7 @@ class Naming:
         self._effects: dict[str, Effect] = {}
 
     def function(self, name: str, app: str = "") -> str:
-        """`App.function` of a tool called `name` by the trace; deterministic, and the same for every spelling."""
+        """`App.function` for the tool that the trace calls `name`; deterministic, and the same for every spelling."""
         key = (name, app)
         function = self._names.get(key)
         if function is None:
@@ -63,7 +64,8 @@ class Naming:
         return f"{clean_name(chosen)}.{clean_name(function)}"
 
     def effect(self, function: str, annotated: Effect | None = None, description: str = "") -> Effect:
-        """The effect of `function`: the user's word, else the trace's annotation, else what its name and docs tell."""
+        """The effect of `function`: as set by the user, else annotated in the trace, else according to its name and
+        documentation."""
         effect = self._effects.get(function)
         if effect is None:
             bare = function.rpartition(".")[2]
@@ -74,13 +76,13 @@ class Naming:
         return effect
 
     def is_given(self, function: str) -> bool:
-        """Does the user say the effect of `function`?"""
+        """Did the user set the effect of `function`?"""
         return function in self.effects or function.rpartition(".")[2] in self.effects
 
     def tool(
         self, name: str, description: str = "", parameters: Mapping[str, Any] | None = None, app: str = ""
     ) -> Tool:
-        """A documented tool. Naming it also settles its effect for the calls that follow."""
+        """A documented tool. This also determines its effect for the calls that follow."""
         function = self.function(name, app)
         self.effect(function, None, description)
         return Tool(function, description, dict(parameters or {}))
@@ -95,7 +97,7 @@ def clean_name(name: str) -> str:
 
 
 def split_tool_name(name: str) -> tuple[str, str]:
-    """(app, function) as far as the tool name alone tells; the app is empty when it does not."""
+    """(app, function) according to the tool name alone; the app is empty if the name does not contain it."""
     if name.startswith("mcp__"):
         name = name[5:]
     if "__" in name.strip("_"):
@@ -107,7 +109,8 @@ def split_tool_name(name: str) -> tuple[str, str]:
 
 
 def arguments_of(raw: object) -> dict[str, Any]:
-    """Canonical arguments: a dict with text keys. JSON text is decoded; what is no object is kept under `input`."""
+    """Canonical arguments: a dict with text keys. JSON text is decoded; anything but an object is stored under
+    `input`."""
     if isinstance(raw, str):
         stripped = raw.strip()
         if not stripped:
@@ -144,7 +147,7 @@ def check_depth(value: object, limit: int = MAX_DEPTH) -> None:
 
 
 def text_of(content: object) -> str:
-    """The text of message content: a string, or a list of parts of which the textual ones count."""
+    """The text of message content: a string, or the textual parts of a list."""
     if isinstance(content, str):
         return content
     if content is None:
@@ -168,7 +171,7 @@ def _text_of_part(part: object) -> str:
 
 
 class Recorder:
-    """Collects the events of one run in order and ties results to their calls.
+    """Collects the events of one run in order and assigns results to their calls.
 
     A reader tells what happened (`message`, `call`, `result`, ...) and takes `events()` at the end. Positions, function
     names, canonical arguments, effects and the final answer are settled here, the same for every format.
@@ -179,19 +182,19 @@ class Recorder:
     def __init__(self, naming: Naming) -> None:
         self.naming = naming
         self.system = ""
-        """What the agent was told before the task."""
+        """The system prompt."""
         # Rows are mutable until `events()`: a result arrives after its call, often several messages later.
         self._rows: list[list[Any]] = []
         self._calls: dict[str, list[int]] = {}
 
     def instruct(self, text: str) -> None:
-        """The agent was told something before the task, or a further part of it. It is no event."""
+        """Add a part of the system prompt. It is not an event."""
         said = f"{self.system}\n{text}".strip()
         half = MAX_SYSTEM_CHARS // 2
         self.system = said if len(said) <= MAX_SYSTEM_CHARS else f"{said[: half - 1]}\n{said[-half:]}"
 
     def message(self, actor: Actor, text: str, time: float | None = None, kind: Kind = "message") -> None:
-        """Somebody said something. Empty text is no event."""
+        """Add a message. Empty text is not an event."""
         if text and not text.isspace():
             self._rows.append([actor, kind, text, "", {}, "unknown", None, time])
 
@@ -206,7 +209,8 @@ class Recorder:
         effect: Effect | None = None,
         time: float | None = None,
     ) -> None:
-        """A call. `call_id` is whatever the trace uses to tie the result to it; None ties the next result in order."""
+        """Add a call. `call_id` is what the trace uses to link the result to it; with None, the next result belongs to
+        it."""
         values = arguments_of(arguments)
         if command := shell_call(name, values):
             function = command.function  # whatever app the user names: a shell is the same everywhere
@@ -240,7 +244,7 @@ class Recorder:
             self._rows.append(["app", "observation", text_of(content), "", {}, "unknown", None, time])
 
     def events(self, *, finalize: bool = True) -> tuple[Event, ...]:
-        """The run so far. With `finalize`, the agent's last message after which nothing else happened is its answer."""
+        """The events so far. With `finalize`, the agent's last message is its answer if nothing happened after it."""
         rows = self._rows
         if finalize and rows and rows[-1][0] == "agent" and rows[-1][1] == "message":
             rows[-1][1] = "final"

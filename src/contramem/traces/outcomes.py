@@ -1,4 +1,4 @@
-"""Outcomes that a user supplies beside the traces: sessions of coding agents know no task and no verdict.
+"""Outcomes that a user supplies with the traces: sessions of coding agents contain neither a task nor a verdict.
 
 A CSV with a column `run` (file name, path ending or session id) and any of `passed`, `reward`, `task_id`, `source`,
 `trial`, `feedback`. An empty cell leaves what the trace says.
@@ -21,20 +21,20 @@ _TRUE, _FALSE = {"true", "1", "yes", "pass", "passed", "success"}, {"false", "0"
 
 
 class OutcomeRows:
-    """Rows by the run they speak about; knows which rows no run has asked for."""
+    """Rows by the run they are about; keeps track of rows that matched no run."""
 
     def __init__(self, rows: Mapping[str, Mapping[str, str]], path: str) -> None:
         self._rows = rows
         self._path = path
         self.used: set[str] = set()
-        """The rows that some run has asked for."""
+        """The rows that matched a run."""
 
     def copy(self) -> OutcomeRows:
-        """The same rows, of which none has been asked for."""
+        """The same rows, with none of them matched."""
         return OutcomeRows(self._rows, self._path)
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """The trajectory with what its row says, or as it is when it has none."""
+        """The trajectory with the values from its row, or unchanged if there is none."""
         for name in _names(trajectory):
             if name in self._rows:
                 self.used.add(name)
@@ -71,7 +71,7 @@ def _apply_row(trajectory: Trajectory, row: Mapping[str, str]) -> Trajectory:
         trajectory,
         outcome=msgspec.structs.replace(outcome, passed=passed, reward=reward, feedback=feedback),
         task_id=row.get("task_id") or trajectory.task_id,
-        # A task id given by the user says which runs belong together, whatever each of them was told.
+        # A task id given by the user says which runs belong together, whatever their requests were.
         authored=False if row.get("task_id") else trajectory.authored,
         source=row.get("source") or trajectory.source,
         run=row.get("trial") or trajectory.run,

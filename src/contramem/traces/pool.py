@@ -1,4 +1,5 @@
-"""A pool of trajectories, grouped by task. Past a few megabytes it lies on disk, so it may be larger than memory."""
+"""A pool of trajectories, grouped by task. Beyond a few megabytes it is stored on disk, so it may be larger than
+memory."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from contramem.traces.trajectory import Origin, Trajectory
 
 IN_MEMORY_BYTES = 8 << 20
 SHARD_BYTES = 1 << 20
-"""Of runs that one worker is given at a time: about a second of work."""
+"""Size of the runs that a worker gets at a time: about a second of work."""
 TASKS_PER_GROUP = 64
 """On average, unless their runs are long."""
 
@@ -43,7 +44,8 @@ def _encode_run(trajectory: Trajectory) -> bytes:
 
 
 def _storable(value: Any) -> Any:
-    """What JSON can spell and the pool's format cannot: a half of a surrogate pair, an integer beyond 64 bits."""
+    """Replace what JSON can express and the pool's format cannot: half of a surrogate pair, an integer beyond 64
+    bits."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
@@ -60,16 +62,16 @@ def _digest(row: bytes) -> bytes:
 
 
 class RunSketch(NamedTuple):
-    """What a build selects tasks by, without reading their runs again. Many runs share one."""
+    """What a build uses to select tasks without reading their runs again. Many runs share one."""
 
     ability: str
     passed: bool | None
     counts: bool
     """Is the run evidence?"""
     called: tuple[str, ...]
-    """The functions that the agent called, each once."""
+    """The distinct functions that the agent called."""
     functions: tuple[str, ...]
-    """All that anybody called."""
+    """All functions that anybody called."""
 
     @classmethod
     def of(cls, run: Trajectory) -> RunSketch:
@@ -95,7 +97,7 @@ class TaskSketch(NamedTuple):
 
 
 class EncodedRun(NamedTuple):
-    """A run as it goes into a pool, perhaps from another process."""
+    """A run in the form in which it is added to a pool, perhaps by another process."""
 
     task_key: str
     source: str
@@ -115,7 +117,8 @@ class EncodedRun(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """Sorts runs of a task the same way whatever order they were read in. Small: it is all that stays in memory."""
+    """Sorts the runs of a task independently of the order in which they were read. Small, because it stays in
+    memory."""
 
     source: str
     run: str
@@ -126,7 +129,7 @@ class _Entry(NamedTuple):
 
 
 class EncodedTask(NamedTuple):
-    """The runs of one task as they lie in the pool, each with the trial that it stands for."""
+    """The runs of one task as stored in the pool, each with its trial."""
 
     rows: list[tuple[str, bytes]]
 
@@ -157,7 +160,7 @@ class PoolShard(NamedTuple):
 
 
 class TaskBatch(NamedTuple):
-    """Some tasks of a pool that are worked on together."""
+    """Some tasks of a pool that are processed together."""
 
     keys: list[str]
     contents: bytes
@@ -165,7 +168,7 @@ class TaskBatch(NamedTuple):
 
 
 class Pool:
-    """Every run once, by task. The same run read from two places is one run."""
+    """Every run once, by task. The same run read from two places counts once."""
 
     def __init__(
         self,
@@ -178,7 +181,7 @@ class Pool:
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
         self._seen: set[bytes] = set()
         self._shared: dict[Any, Any] = {}
-        """Sources, trials and sketches, each kept once however many runs have it."""
+        """Sources, trials and sketches, each stored once however many runs share it."""
         self._end = 0
         self._is_at_end = True
         for trajectory in trajectories:
@@ -190,7 +193,7 @@ class Pool:
         return self.put(EncodedRun.of(trajectory if is_sanitized else sanitize(trajectory)))
 
     def put(self, encoded: EncodedRun) -> bool:
-        """`add` for a run that is encoded already."""
+        """`add` for a run that is already encoded."""
         if encoded.content in self._seen:
             return False
         self._seen.add(encoded.content)
@@ -215,11 +218,11 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """In bytes, without the index."""
+        """Size in bytes, without the index."""
         return self._end
 
     def functions(self, task_key: str) -> frozenset[str]:
-        """Those that are called in some run of a task."""
+        """The functions called in some run of a task."""
         return frozenset(function for entry in self._entries[task_key] for function in entry.sketch.functions)
 
     def groups(self) -> Iterator[TaskBatch]:
@@ -248,7 +251,7 @@ class Pool:
         return PoolShard([self.read_encoded(key) for key in task_keys])
 
     def sketches(self) -> Iterator[TaskSketch]:
-        """Each task, in the order of their keys."""
+        """The sketch of each task, ordered by task key."""
         return (_sketch_task(key, self._entries[key]) for key in self.tasks())
 
     def runs(self, task_key: str) -> list[Trajectory]:
@@ -257,7 +260,7 @@ class Pool:
         return self.read_encoded(task_key).decode()
 
     def read_encoded(self, task_key: str) -> EncodedTask:
-        """The runs of a task as they lie in the pool."""
+        """The runs of a task as stored in the pool."""
         rows = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
@@ -267,7 +270,7 @@ class Pool:
         return EncodedTask(rows)
 
     def shards(self, task_keys: Iterable[str] | None = None) -> Iterator[PoolShard]:
-        """Tasks, by default all in the order of their keys, some at a time, to be sent to a worker."""
+        """Yield tasks (by default all, ordered by key), some at a time, to be sent to a worker."""
         tasks: list[EncodedTask] = []
         size = 0
         for task_key in self.tasks() if task_keys is None else task_keys:
@@ -280,7 +283,7 @@ class Pool:
             yield PoolShard(tasks)
 
     def __iter__(self) -> Iterator[list[Trajectory]]:
-        """The runs of each task, task by task, in the order of their keys."""
+        """The runs of each task, ordered by task key."""
         return (self.runs(key) for key in self.tasks())
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ class ReadingReport:
     ignored_files: list[str] = field(default_factory=list)
     """Those that are no traces."""
     formats: Counter[str] = field(default_factory=Counter)
-    """Files by the reader that took them."""
+    """Files by the reader that accepted them."""
 
     def report(self, problem: Problem) -> None:
         """Count a problem, and keep it while there are not too many."""
