@@ -115,7 +115,54 @@ def test_every_item_is_asked_for_where_there_are_several() -> None:
     assert guard not in propose_texts(list_office(1))
 
 
+def test_nothing_is_chosen_where_the_call_is_made_for_one_record_after_the_other() -> None:
+    assert not [text for text in propose_texts(list_office(3)) if " picks " in text]
+
+
 def test_an_identifier_is_no_reason_to_choose_a_record() -> None:
-    texts = propose_texts(list_office(3))
-    assert [text for text in texts if "picks highest cost of Desk.list" in text]
+    def choice_office() -> Iterator[Trajectory]:
+        for number in range(6):
+            found = {"services": [{"service": f"S{number}{item}9", "cost": 9 - item} for item in range(3)]}
+            for source, item in (("careful", 2), ("hasty", number % 2)):
+                stop = call("Desk.stop", {"service": f"S{number}{item}9"})
+                yield office(number, source == "careful", call("Desk.list", {}, found), stop, source=source)
+
+    texts = propose_texts(choice_office())
+    assert "existence(Desk.stop[service picks lowest cost of Desk.list]) when Desk.stop" in texts
     assert not [text for text in texts if "highest service" in text or "lowest service" in text]
+
+
+def settle_office() -> Iterator[Trajectory]:
+    """The plan is about open rents, in cents, and ends with the month; cases go to a queue with a code."""
+    for number in range(6):
+        entries = [
+            {"kind": "rent", "status": "open", "amount": 100.5 + number},
+            {"kind": "rent", "status": "open", "amount": 100.5 + number},
+            {"kind": "rent", "status": "paid", "amount": 70},
+            {"kind": "fee", "status": "open", "amount": 15 + number},
+        ]
+        rents, everything = 20100 + 200 * number, 21600 + 300 * number
+        for source, total, until, queue in (
+            ("careful", rents, "30.06.2031", "ARREARS-2"),
+            ("hasty", everything, f"{10 + number}.06.2031", "desk-1"),
+        ):
+            steps = [
+                call("Desk.ledger", {}, {"entries": entries, "share": 4 + number}),
+                call("Desk.plan", {"total": total, "until": until, "share": 4 + number if source == "careful" else 9}),
+                call("Desk.open_case", {"queue": queue}),
+            ]
+            yield office(number, source == "careful", *steps, source=source)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("Desk.plan[total sums 100 times Desk.ledger.amount where kind = rent, status = open]", id="sum"),
+        pytest.param("Desk.plan[until falls on month end]", id="last day of the month, written DD.MM.YYYY"),
+        pytest.param("Desk.plan[share times 1 of Desk.ledger.share]", id="amount of one digit"),
+        pytest.param("Desk.open_case[queue = ARREARS-2]", id="code"),
+    ],
+)
+def test_the_right_value_is_described_in_several_ways(pattern: str) -> None:
+    function = pattern.partition("[")[0]
+    assert f"existence({pattern}) when {function}" in propose_texts(settle_office())

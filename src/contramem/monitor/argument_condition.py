@@ -10,7 +10,7 @@ text has at most 160 characters   also words, lines and, for a list, items; also
 id picks lowest due of Shop.list  how the record it names was chosen (choice.py)
 amount times 100 of task          a multiple of a number in the task, or in `App.function.field`
 amount sums Shop.list.total       the sum of the field over the records of one result, or of all results; may end in
-                                  `where status = open`
+                                  `where status = open`; `sums 100 times Shop.list.total` in another unit
 count counts Shop.list            the number of records in a result; may also end in `where`
 due falls on weekend              a condition on a date (date_relation.py)
 cc given   cc missing             whether the argument is given at all
@@ -196,19 +196,25 @@ class _Total(NamedTuple):
 
     place: str
     filters: Filters
+    factor: float = 1.0
 
     def __str__(self) -> str:
-        return f"{self.place}{write_filters(self.filters)}"
+        return f"{self._factor}{self.place}{write_filters(self.filters)}"
+
+    @property
+    def _factor(self) -> str:
+        return "" if self.factor == 1 else f"{write_number(self.factor)} times "
 
     def in_words(self, test: str) -> str:
         function, field = function_of_place(self.place), field_of_place(self.place)
-        what = f"the sum of the `{field}` of all items" if test == "sums" else "the number of items"
+        what = f"{self._factor}the sum of the `{field}` of all items" if test == "sums" else "the number of items"
         return f"as {what} of `{function}`{describe_filters(self.filters)}"
 
 
 def _parse_total(text: str) -> _Total:
-    place, _, where = text.partition(" where ")
-    return _Total(place.strip(), parse_filters(where))
+    total, _, where = text.partition(" where ")
+    factor, _, place = total.strip().rpartition(" times ")
+    return _Total(place.strip(), parse_filters(where), float(factor or 1))
 
 
 def _is_sum(action: Action, value: Any, text: str) -> bool:
@@ -220,9 +226,9 @@ def _is_sum(action: Action, value: Any, text: str) -> bool:
         chosen = select_records(records, total.filters, action)
         amounts = [read_number(amount) or 0.0 for record in chosen for amount in field_values(record, field)]
         everything += sum(amounts)
-        if amounts and _is_near(number, sum(amounts)):
+        if amounts and _is_near(number, total.factor * sum(amounts)):
             return True
-    return bool(everything) and _is_near(number, everything)
+    return bool(everything) and _is_near(number, total.factor * everything)
 
 
 def _is_count(action: Action, value: Any, text: str) -> bool:
@@ -270,7 +276,7 @@ _CONDITION = re.compile(
 )
 _TIMES = re.compile(rf"(\d+(?:\.\d+)?)\s+of\s+(task|{FIELD_PLACE})")
 _SIZE = re.compile(r"(at most|at least)\s+(\d+)\s+(character|word|line|item)s?")
-_SUM = re.compile(rf"{FIELD_PLACE}(?:\s+where\s+.+)?", re.DOTALL)
+_SUM = re.compile(rf"(?:\d+(?:\.\d+)?\s+times\s+)?{FIELD_PLACE}(?:\s+where\s+.+)?", re.DOTALL)
 _COUNT = re.compile(r"[^\s.]+\.[^\s.]+(?:\.\S+)?(?:\s+where\s+.+)?", re.DOTALL)
 _PLACE = re.compile(FIELD_PLACE)
 

@@ -56,12 +56,23 @@ class ArgumentUses:
         self.measures.append(dict(find_measures(value, self._argument, call, seen)))
         self.texts.append(value if is_text(value) else "")
 
-    def passed_right_values(self) -> Mask:
-        """The runs that passed the same values as a passing run of their task. If they failed, this was not why."""
+    def takes_several_values(self) -> bool:
+        """Whether most passing runs make the call with several values, one after the other."""
+        passing = {place for place, run, _ in self.calls if run.passed}
+        several = [place for place, values in self._values().items() if place in passing and len(values) > 1]
+        return 2 * len(several) > len(passing)
+
+    def _values(self) -> dict[int, set[str]]:
+        """By run, the values of the calls that worked."""
         values = defaultdict[int, set[str]](set)
         for place, _, call in self.calls:
             if call.worked:
                 values[place].add(repr(call.arguments[self._argument]))
+        return values
+
+    def passed_right_values(self) -> Mask:
+        """The runs that passed the same values as a passing run of their task. If they failed, this was not why."""
+        values = self._values()
         given = {(run.task, frozenset(values[place])) for place, run, _ in self.calls if run.passed and place in values}
         return mask_of(
             place for place, run, _ in self.calls if place in values and (run.task, frozenset(values[place])) in given
@@ -127,8 +138,10 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
             if call.worked:
                 worked[relation] |= 1 << place
                 tasks[relation].add(run.task)
-    count = len(uses.calls)
+    count, takes_several = len(uses.calls), uses.takes_several_values()
     for relation, times in true_of.items():
+        if takes_several and relation.startswith("picks "):
+            continue  # the call is made for one record after the other, so none is chosen
         if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
             continue  # free text; or the form of a copied value, not a way to write it
         every, _, where = relation.partition(" where ")

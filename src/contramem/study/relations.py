@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 from contramem.contrast.form import is_field
 from contramem.monitor.choice import rank_key
 from contramem.monitor.comparison import plain_text, read_number, shape_of, write_number, write_value
-from contramem.monitor.date_relation import DAYS, read_time
+from contramem.monitor.date_relation import DAYS, MONTH_ENDS, WRITTEN_DATE, DateRelation, read_time
 from contramem.study.atoms import is_word, names_an_amount
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenFields
@@ -26,9 +27,11 @@ MAX_MENTIONED_WORDS = 4
 """Minimum length of a value that is searched for in a text."""
 MAX_FILTERS = 4
 """Words of a chosen record: perhaps it was chosen among the records that share them."""
+MAX_WORDS_JOINED = 8
+"""Words of records that are joined in pairs: the open ones that are rents."""
 MAX_DAYS = 400
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
+_CODE = re.compile(r"[A-Za-z]{2,}[-_ ]?\d{1,2}")
 _HAS_ORDER = re.compile(r"[-+]?\d")
 _DIGITS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
@@ -49,7 +52,7 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
         if (counted := _count_digits(value, shape)) != shape:
             yield f"like {write_value(counted)}"
         yield from _days(value, call, seen)
-    if is_word(value):
+    if is_word(value) or (isinstance(value, str) and _CODE.fullmatch(value)):
         yield f"= {write_value(str(value))}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         yield from _multiples(value, call, seen)
@@ -79,7 +82,7 @@ def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator
         for factor in (1, *FACTORS):
             if base and abs(value - base * factor) < 1e-6 * max(1.0, abs(value)):
                 yield f"times {write_number(factor)} of task"
-    for factor in FACTORS if value else ():
+    for factor in (1, *FACTORS) if value else ():
         for function, field in seen.fields_with_amount(value / factor):
             yield f"times {write_number(factor)} of {function}.{field}"
 
@@ -93,17 +96,28 @@ def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[st
             if value == len(some):
                 yield f"counts {function}{where}"
             for field, total in _add_up(some).items():
-                if value and abs(value - total) < 1e-6 * max(1.0, abs(value)):
-                    yield f"sums {function}.{field}{where}"
+                for factor in (1, *FACTORS) if value and len(some) > 1 else (1,):
+                    if value and abs(value - total * factor) < 1e-6 * max(1.0, abs(value)):
+                        yield f"sums {'' if factor == 1 else f'{write_number(factor)} times '}{function}.{field}{where}"
 
 
 def _divide(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
+    """The records that share a word, then those that share two, each with how a guard writes that."""
+    by_word = list(_divide_by_word(records))
+    yield from ((some, f" where {test}") for some, test in by_word)
+    for (some, test), (others, other) in combinations(by_word[:MAX_WORDS_JOINED], 2):
+        both = [record for record in some if any(record is each for each in others)]
+        if both and len(both) < min(len(some), len(others)):
+            yield both, f" where {test}, {other}"
+
+
+def _divide_by_word(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
     """The records that have a word, and the guard syntax for it."""
     for field, value in dict.fromkeys(
         (field, value) for record in records for field, value in record.items() if is_word(value) and is_field(field)
     ):
         some = [record for record in records if record.get(field) == value]
-        yield some, f" where {field} = {write_value(_plain(value))}"
+        yield some, f"{field} = {write_value(_plain(value))}"
 
 
 def _add_up(records: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -131,6 +145,7 @@ def _days(value: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
         return
     yield f"falls on {DAYS[time.weekday()].capitalize()}"
     yield f"falls on {'weekday' if time.weekday() < 5 else 'weekend'}"
+    yield from (f"falls on {day}" for day in MONTH_ENDS if DateRelation(day).holds(call, value))
     for place, days in find_distances(value, call, seen):
         if days:  # on the same day is `from`
             side = "after" if days > 0 else "before"
@@ -143,7 +158,7 @@ def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
     time = read_time(value) if isinstance(value, str) else None
     if time is None:
         return
-    asked = [base for text in _DATE.findall(call.history.task) if (base := read_time(text)) is not None]
+    asked = [base for text in WRITTEN_DATE.findall(call.history.task) if (base := read_time(text)) is not None]
     for place, base in (*(("task", base) for base in asked[:1] if len(asked) == 1), *seen.single_dates(call.function)):
         if abs(days := (time.date() - base.date()).days) <= MAX_DAYS:
             yield place, days
