@@ -59,7 +59,7 @@ def test_the_order_of_files_and_of_runs_in_them_does_not_change_the_bank(tmp_pat
         assert [d.reason for d in decisions(shuffled)] == [d.reason for d in decisions(tmp_path / "ordered.db")]
 
 
-def test_the_longer_description_of_a_tool_counts_whichever_is_read_first(tmp_path: Path) -> None:
+def test_the_description_of_a_tool_does_not_depend_on_the_order_of_runs(tmp_path: Path) -> None:
     runs = shipped("desk")
     bare = tuple(msgspec.structs.replace(run, tools=tuple(map(without_words, run.tools))) for run in runs)
     mixed = [*runs[: len(runs) // 2], *bare[len(runs) // 2 :]]
