@@ -82,6 +82,16 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
             "- When you call `pay` with `amount` above 500: keep to the rule.",
             id="demands another call afterwards",
         ),
+        pytest.param(
+            ("precedence(shop.hold, shop.pay)", "response(shop.pay, shop.note)"),
+            "- When you call `pay`: keep to the rule.",
+            id="two guards about one call",
+        ),
+        pytest.param(
+            ("precedence(shop.hold, shop.pay)", "response(shop.ship, shop.note)"),
+            "- When a bill is to be paid: keep to the rule.",
+            id="two guards about two calls",
+        ),
     ],
 )
 def test_a_line_starts_with_the_condition_of_its_guard(guards: tuple[str, ...], line: str) -> None:

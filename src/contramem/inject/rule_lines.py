@@ -42,8 +42,8 @@ def _write_rule(card: SkillCard) -> str:
         return ""
     if rule.startswith("when "):
         return f"{rule[0].upper()}{rule[1:]}"
-    guards = guards_of(card.guards)
-    clauses = describe_occasion(guards[0]) if len(guards) == 1 else []
+    first, *others = [describe_occasion(guard) for guard in guards_of(card.guards)]
+    clauses = first if all(other == first for other in others) else []
     if not clauses:
         return f"When {_lower(card.applies_when).rstrip('.')}: {rule}"
     unsaid = [clause for clause in clauses[1:] if clause not in rule]

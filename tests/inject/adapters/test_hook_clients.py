@@ -192,6 +192,47 @@ def test_claude_code_holds_what_would_do_harm_and_is_told_once_what_is_open(
     anthropic.assert_cacheable()
 
 
+def test_claude_code_is_shown_rules_in_one_line_each_and_a_call_against_one_brings_its_card(
+    desk_bank, project, anthropic, claude
+):
+    (project / "server.py").write_text(DESK_SERVER)
+    install("claude-code", desk_bank, project)
+    ticket, code, notice = (f"mcp__EmailClient__{name}" for name in ("open_ticket", "lookup_code", "send_notice"))
+    steps = [
+        use(ticket, 1, text="late"),
+        use(code, 2, text="late"),
+        use(ticket, 3, text="late"),
+        use(notice, 4, text="x"),
+    ]
+    anthropic.replies = [[step] for step in steps]
+    claude("Somebody rang this morning. Please see to that.")
+    first = str(anthropic.requests[0]["messages"])
+    assert "- When you call `open_ticket`" in first and "### " not in first
+    held, _, made, _ = anthropic.told(4)
+    assert "### " in held and "lookup_code" in held, "a held call is answered with the whole card"
+    assert "open_ticket: ok" in made
+    assert (project / "done.txt").read_text().split() == ["lookup_code", "open_ticket", "send_notice"]
+    anthropic.assert_cacheable()
+
+
+def test_claude_code_tells_programs_of_one_shell_apart_and_a_tool_that_is_down_costs_one_hold(
+    desk_bank, project, open_task, anthropic, claude
+):
+    install("claude-code", desk_bank, project)
+    numbers = iter(range(1, 20))
+
+    def shell(command):
+        return use("Bash", next(numbers), command=command, description="Run")
+
+    push = "git push nowhere"
+    anthropic.replies = [[shell(push)], [shell("echo listed"), shell(push)], *([shell(push)] for _ in range(3))]
+    claude(open_task)
+    failed, listed, held, *tried = anthropic.told(-1)
+    assert "Exit code" in failed and "listed" in listed
+    assert "failed with these very arguments" in held
+    assert ["Exit code" in answer for answer in tried] == [True, True, True], "after one hold every call is made"
+
+
 def test_claude_code_tells_the_user_and_not_the_model_of_a_broken_bank(bank_path, project, task, anthropic, claude):
     install("claude-code", bank_path, project)
     settings = project / ".claude" / "settings.local.json"
