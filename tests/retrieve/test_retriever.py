@@ -19,7 +19,9 @@ def ids(hits):
     return [hit.card.card_id.partition("::")[2] for hit in hits]
 
 
-def skill(card_id, *, title="Handle the record", rule="Check the record twice.", functions=(), ability="general"):
+def skill(
+    card_id, *, title="Handle the record", rule="Check the record twice.", functions=(), ability="general", guards=()
+):
     return SkillCard(
         card_id=f"skill::{card_id}",
         ability=ability,
@@ -28,6 +30,7 @@ def skill(card_id, *, title="Handle the record", rule="Check the record twice.",
         solves="Errors.",
         skill=Skill(core_rule=rule, completion=["checked"]),
         functions_used=functions,
+        guards=guards,
     )
 
 
@@ -181,13 +184,18 @@ def test_an_unknown_profile_is_refused_by_name():
 
 
 def test_skills_taught_by_the_same_tasks_are_shown_together():
-    """A rule of the same tasks comes along in whatever words; one of other tasks, or of one task, does not."""
+    """A rule of the same tasks comes along in whatever words. One of other tasks, or of one task, does not, and neither
+    does one whose guards do not tell when it applies."""
     found = skill("found", title="Weigh parcels before franking", rule="Weigh the parcel before you frank it.")
-    others = [skill(name, title="Use the blue drawer", rule="Fetch it there.") for name in ("same", "other", "once")]
+    drawer = {"title": "Use the blue drawer", "rule": "Fetch it there.", "functions": ["Post.fetch"]}
+    guards = ("precedence(Post.open, Post.fetch)",)
+    others = [skill(name, **drawer, guards=guards) for name in ("same", "other", "once")]
+    others.append(skill("untold", **drawer))
     tasks = [f"task {number} {part}" for number in range(4) for part in ("id", "text")]
     taught_by = {
         "found": tasks,
         "same": tasks[:6],
+        "untold": tasks[:6],
         "other": [f"else {number}" for number in range(6)],
         "once": tasks[:2],
     }

@@ -63,7 +63,7 @@ class Profile:
     """Skills below this share of the best skill's relevance are not shown."""
     companions: int = 0
     """How many more skills to show that were taught by the same tasks as a shown one: the rules of one kind of task
-    belong together, whatever words each happens to use."""
+    belong together, whatever words each happens to use. Only those whose guards tell when they apply."""
     function_floor: float | None = None
     """`floor` for Function Cards. None means the same floor."""
     apps_of_label: bool = False

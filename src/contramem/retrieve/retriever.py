@@ -162,7 +162,11 @@ class Retriever:
         best = index.best(ranking, profile.skills - len(reserved), others)
         numbers = reserved + index.near_best(ranking, best, profile.share_of_best)
         if profile.companions:
-            companions = [number for number in self._companions(index, numbers) if number not in (*numbers, *taught)]
+            companions = [
+                number
+                for number in self._companions(index, numbers)
+                if number not in (*numbers, *taught) and _tells_when(index.cards[number])
+            ]
             numbers += index.best(ranking, profile.companions, companions)
         return tuple(
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
@@ -305,6 +309,14 @@ def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard
     for function in functions:
         apps.setdefault(function.app.casefold(), set()).add(function.app)
     return {label: frozenset(names) for label, names in apps.items()}
+
+
+def _tells_when(card: Card) -> bool:
+    """Whether a guard of a skill tells by calls and observations when it applies, so that it may be shown although the
+    words of a request did not find it."""
+    from contramem.monitor.guard import guards_of  # parsing guards takes time to import
+
+    return isinstance(card, SkillCard) and any(guard.conditions or guard.advises_on for guard in guards_of(card.guards))
 
 
 def _request_tests(card: Card) -> _RequestTests:
