@@ -15,11 +15,11 @@ from tests.shipped import shipped
 import contramem
 from contramem.bank import acts
 from contramem.bank.bank import BankEntry
-from contramem.bank.card import SkillCard
+from contramem.bank.card import Evidence, SkillCard
 from contramem.bank.frozen import freeze
 from contramem.bank.stored_rule import StoredRule
 from contramem.build.rules.kinds.precedence import Precedence
-from contramem.build.rules.rule import kind_of, kinds, load_rule, restate
+from contramem.build.rules.rule import MAX_TITLE_CHARS, kind_of, kinds, load_rule, restate, write
 from contramem.monitor.guard import parse_guard
 
 
@@ -122,3 +122,11 @@ def test_no_rule_is_in_the_file_that_agents_are_served_from(tmp_path: Path) -> N
         lines = freeze(store.bank()).splitlines()
     assert len(lines) == 2
     assert all("rule" not in json.loads(line) for line in lines)
+
+
+def test_a_long_title_ends_between_two_words() -> None:
+    calls = tuple(f"Warehouse.{verb}_all_remaining_inventory_entries" for verb in ("reserve", "move", "count"))
+    rule = Precedence(steps=calls[:2], calls=calls[2:], functions=calls)
+    title = write(rule, (), Evidence()).title
+    assert len(title) <= MAX_TITLE_CHARS
+    assert title == "reserve_all_remaining_inventory_entries and move_all_remaining_inventory_entries before …"

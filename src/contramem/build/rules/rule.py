@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
@@ -210,7 +211,7 @@ def write(rule: Rule, tags: tuple[str, ...], evidence: Evidence) -> SkillDelta:
     words = rule.words()
     contrast = _with_grade(_with_overall(words.success_failure_contrast, rule.overall), rule.grade)
     return SkillDelta(
-        title=words.title[:MAX_TITLE_CHARS],
+        title=shorten(words.title, MAX_TITLE_CHARS, placeholder=" …"),
         applies_when=_confine(words.applies_when, rule.when),
         solves=words.solves,
         tags=tags,
