@@ -6,22 +6,19 @@ loss is reported through `logging`.
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Literal, TypeAlias
 
 import msgspec
+
+from contramem.inject.append_file import AppendFile
 
 FORMAT = 1
 
 Where: TypeAlias = Literal["start", "describe", "before_call", "after_call", "final", "finish"]
 Withheld: TypeAlias = Literal["", "holdout", "off"]
-
-_logger = logging.getLogger(__name__)
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -55,28 +52,11 @@ class InjectLog:
     def __init__(self, path: str | Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.path = Path(path)
         self._clock = clock
-        self._lock = Lock()
-        self._failing = False
+        self._file = AppendFile(path, "inject log")
 
     def now(self) -> str:
         return self._clock().isoformat(timespec="milliseconds")
 
     def append(self, line: Line) -> None:
         """Write a line. Never raises: a failure is logged once, and again after a success in between."""
-        try:
-            self._write(msgspec.json.encode(line) + b"\n")
-        except (OSError, ValueError) as error:  # ValueError: a name that is not valid Unicode
-            if not self._failing:
-                _logger.warning("the inject log %s cannot be written (%s); runs go on without it", self.path, error)
-            self._failing = True
-        else:
-            self._failing = False
-
-    def _write(self, content: bytes) -> None:
-        # Opened each time, so that log rotation works and forks share nothing.
-        with self._lock:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(file, content)
-            finally:
-                os.close(file)
+        self._file.append(lambda: msgspec.json.encode(line) + b"\n")

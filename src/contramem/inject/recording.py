@@ -8,17 +8,16 @@ inject log, it never stops an agent: a line that cannot be written is lost, and 
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
 
 from contramem.errors import UsageError
+from contramem.inject.append_file import AppendFile
 from contramem.traces.trajectory import Event, Outcome, digest
 
 FORMAT = 1
@@ -26,8 +25,6 @@ MAX_BYTES = 256 << 20
 """The maximum size of a file. When it is reached, recording stops with one warning."""
 MAX_LINE_BYTES = 64 << 10
 """Longer results and texts are cut, so that a run cannot fill the disk."""
-
-_logger = logging.getLogger(__name__)
 
 
 class RunRecording:
@@ -48,9 +45,8 @@ class RunRecording:
         if not source:
             raise UsageError("source names the agent that is recorded; it cannot be empty.")
         self.path, self.source, self.redact = Path(path), source, redact
-        self._max_bytes, self._clock = max_bytes, clock
-        self._lock = Lock()
-        self._failing = False
+        self._clock = clock
+        self._file = AppendFile(path, "recording", max_bytes)
         self._key = os.urandom(32)
 
     def start(
@@ -79,24 +75,7 @@ class RunRecording:
 
     def _append(self, run_id: str, what: str, fields: dict[str, Any]) -> None:
         line = {"recording": FORMAT, "run": run_id, "time": self._clock().timestamp(), "what": what, **fields}
-        try:
-            self._write(_encode_line(line))
-        except (OSError, ValueError, TypeError, RecursionError) as error:
-            if not self._failing:
-                _logger.warning("the recording %s cannot be written (%s); runs go on without it", self.path, error)
-            self._failing = True
-        else:
-            self._failing = False
-
-    def _write(self, content: bytes) -> None:
-        with self._lock:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                if os.fstat(file).st_size + len(content) > self._max_bytes:
-                    raise OSError(f"it has grown to {self._max_bytes >> 20} MiB; move it away to go on")
-                os.write(file, content)
-            finally:
-                os.close(file)
+        self._file.append(lambda: _encode_line(line))
 
 
 def _encode_line(line: dict[str, Any]) -> bytes:
