@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import Condition, TaskSays
+from contramem.monitor.scope import TaskSays, keep_unmet, keep_unmet_by_task
 
 State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
@@ -32,8 +32,8 @@ class Automaton(ABC):
         self.guard = guard
         self._first = parse_pattern(guard.function)
         self._then = parse_pattern(guard.then) if guard.then else self._first
-        self._open_conditions = [condition for condition in guard.conditions if not _is_met_by_task(condition, task)]
-        self._open_exceptions = [condition for condition in guard.exceptions if not _is_met_by_task(condition, task)]
+        self._open_conditions = keep_unmet_by_task(guard.conditions, task)
+        self._open_exceptions = keep_unmet_by_task(guard.exceptions, task)
         self._broken = False
         self._clock: float | None = None
 
@@ -56,9 +56,9 @@ class Automaton(ABC):
         was_broken = self._broken and self._in_scope
         if action.time is not None:
             self._run_out(action.time)
-        self._open_conditions = [condition for condition in self._open_conditions if not _is_met(condition, action)]
+        self._open_conditions = keep_unmet(self._open_conditions, action)
         if self._open_exceptions:
-            self._open_exceptions = [condition for condition in self._open_exceptions if not _is_met(condition, action)]
+            self._open_exceptions = keep_unmet(self._open_exceptions, action)
         if not self._broken:
             if self._breaks(action):
                 self._broken = True
@@ -114,9 +114,9 @@ class Automaton(ABC):
 
     def _would_be_in_scope(self, action: Action) -> bool:
         """Whether the guard would apply to the run after this action."""
-        if not all(_is_met(condition, action) for condition in self._open_conditions):
+        if keep_unmet(self._open_conditions, action):
             return False
-        return self.guard.unless is None or not all(_is_met(condition, action) for condition in self._open_exceptions)
+        return self.guard.unless is None or bool(keep_unmet(self._open_exceptions, action))
 
     def _run_out(self, time: float) -> None:
         due = self.due
@@ -396,11 +396,3 @@ _AUTOMATA: dict[str, type[Automaton]] = {
 def automaton(guard: Guard, task: str = "") -> Automaton:
     """A new automaton for one run at `task`. Raises GuardError if the guard is malformed."""
     return _AUTOMATA[guard.template](guard, task)
-
-
-def _is_met(condition: Condition, action: Action) -> bool:
-    return not isinstance(condition, TaskSays) and condition.matches(action)
-
-
-def _is_met_by_task(condition: Condition, task: str) -> bool:
-    return isinstance(condition, TaskSays) and condition.matches_task(task)

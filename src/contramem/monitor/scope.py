@@ -13,6 +13,7 @@ task contains urgent              runs whose request contains this text; also th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, cast
 
@@ -224,6 +225,18 @@ _FIELD = re.compile(rf"{_FIELD_NAME}\s*({OPERATORS})\s*(.+)", re.DOTALL)
 _SUM = re.compile(rf"{_FIELD_NAME}\s+sums\s*(<=|>=|<|>)\s*([^\s]+){_WHERE}", re.DOTALL)
 _TASK = re.compile(rf"task\s({WORD_OPERATORS})\s+(.+)", re.DOTALL)
 _AMOUNTS: dict[str, tuple[int, int | None]] = {"none": (0, 0), "one": (1, 1), "several": (2, None)}
+
+
+def keep_unmet(conditions: Iterable[Condition], action: Action) -> list[Condition]:
+    """The conditions that this action does not make true."""
+    return [each for each in conditions if isinstance(each, TaskSays) or not each.matches(action)]
+
+
+def keep_unmet_by_task(conditions: Iterable[Condition], task: str) -> list[Condition]:
+    """The conditions that the text of the request does not make true."""
+    return [
+        condition for condition in conditions if not isinstance(condition, TaskSays) or not condition.matches_task(task)
+    ]
 
 
 @lru_cache(maxsize=4096)
