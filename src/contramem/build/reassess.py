@@ -31,6 +31,7 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.curate import is_needless, is_repeated
 from contramem.build.rules.lesson_checks import MAX_CHANCE_IN_ONE_TASK
 from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
+from contramem.build.rules.proxies import find_proxies
 from contramem.build.rules.rule import kind_of, restate
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
 from contramem.build.triggers import Triggers
@@ -61,6 +62,7 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], g
         decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
         recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
     _retire_needless(recorder, ability)
+    _retire_proxies(recorder, ability, packets)
     if fresh:
         recorder.record(progress=progress)
 
@@ -84,9 +86,26 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
         elif any(is_repeated(card, other) for other in cards):
             reason = "Another card says the same, and more about where the value comes from."
         if reason:
-            retired = Reassessment("RETIRE", reason, card.support, card.card, cause=SAID_ELSEWHERE)
-            decision = _decide(recorder, card, retired)
-            recorder.record(decision, progress={})
+            _retire_for_another(recorder, card, SAID_ELSEWHERE, reason)
+
+
+def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
+    """Retire observed rules that explain no failure which other cards do not explain. All runs behind them must be at
+    hand."""
+    known = {key for packet in packets for key in packet.task_keys}
+    cards = [
+        card
+        for card in learning_cards(recorder.bank, ability)
+        if card.status != "pinned" and _is_ruled(recorder, card) and known.issuperset(card.support.tasks)
+    ]
+    for card in find_proxies(cards, packets):
+        reason = "Every failing run that breaks it breaks another card too, so it may only go along with that."
+        _retire_for_another(recorder, card, EXPLAINED_ELSEWHERE, reason)
+
+
+def _retire_for_another(recorder: BuildRecorder, card: LearningCard, cause: str, reason: str) -> None:
+    retired = Reassessment("RETIRE", reason, card.support, card.card, cause=cause)
+    recorder.record(_decide(recorder, card, retired), progress={})
 
 
 def _decide(recorder: BuildRecorder, card: LearningCard, reassessment: Reassessment) -> Decision:
@@ -224,6 +243,7 @@ FLAWED = "what it asks for is not what made the difference"
 BY_CHANCE = "chance alone may show it"
 BELOW_GRADE = "it is of a lower grade than this bank takes"
 SAID_ELSEWHERE = "another card says it"
+EXPLAINED_ELSEWHERE = "other cards explain the same failures"
 
 
 def _why_retire(

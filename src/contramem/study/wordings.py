@@ -24,7 +24,7 @@ MIN_TEXTS = 0.8
 """The share of calls that must pass a text."""
 MAX_WORDINGS = 60
 """Per argument, those of most tasks."""
-MAX_PHRASE_WORDS = 6
+MAX_PHRASE_WORDS = 12
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 

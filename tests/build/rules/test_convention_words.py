@@ -54,7 +54,7 @@ def test_the_occasion_says_what_the_agent_is_about_to_do() -> None:
 def test_a_title_that_would_be_too_long_leaves_its_conditions_out() -> None:
     conditions = " and ".join(f"Shop.find.field{number} = value{number}" for number in range(6))
     title = words(f"existence(Mail.send) when {conditions}").title
-    assert title == "Call send"
+    assert title == "When to call send"
     assert len(title) <= MAX_TITLE_CHARS
 
 
@@ -67,3 +67,18 @@ def test_the_right_shape_is_that_of_the_call_to_make() -> None:
     forbidding = parse_guard("absence(Shop.pay[due like 9/9/9])")
     assert find_right_shape(forbidding, "Shop.pay[due like 9-9-9]") == "9-9-9"
     assert find_right_shape(parse_guard("existence(Shop.pay)"), "") == ""
+
+
+def test_a_title_too_long_for_its_condition_does_not_give_the_order_without_it() -> None:
+    long = " and ".join(f"Shop.find.{name}_of_the_customer = certified" for name in ("standing", "licence", "account"))
+    assert words(f"absence(Shop.cancel) when {long}").title == "When not to call cancel"
+    assert words(f"existence(Shop.cancel) when {long}").title == "When to call cancel"
+    assert words(f"existence(Shop.cancel[fee = 0]) when {long}").title == "Call cancel with fee set to 0"
+
+
+def test_an_exception_is_said_after_the_condition() -> None:
+    said = words("absence(Shop.cancel) when Shop.find.status = shipped unless Shop.find.tier = A")
+    assert said.rule == (
+        "Do not call `cancel` if `find` shows a `status` of shipped, unless `find` shows a `tier` of A. "
+        "Look with `find` before you decide."
+    )

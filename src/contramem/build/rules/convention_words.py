@@ -50,7 +50,14 @@ class ConventionWords:
             long = self.guard.fill("Call {first} before {then}{when}", when=self._when, say=self._say)
         if self._forbids_a_call and self.instead:
             long = self._forbid
-        return self._shorten_names(long if len(long) <= MAX_TITLE_CHARS else short).replace("`", "")
+        long = self._shorten_names(long).replace("`", "")
+        if len(long) <= MAX_TITLE_CHARS:
+            return long
+        if self._when and self._says_only_whether:  # without its condition, the order would be another one
+            short = (
+                f"When {'not ' if self._forbids_a_call else ''}to call {self._say(parse_pattern(self.guard.function))}"
+            )
+        return self._shorten_names(short).replace("`", "")
 
     @property
     def occasion(self) -> str:
@@ -78,6 +85,11 @@ class ConventionWords:
     def _forbids_a_call(self) -> bool:
         """Does it forbid the call itself, rather than a way to make it?"""
         return self.guard.template == "absence" and not parse_pattern(self.guard.function).conditions
+
+    @property
+    def _says_only_whether(self) -> bool:
+        """Whether a call is made is all it is about, not how."""
+        return self.guard.template in ("absence", "existence") and not parse_pattern(self.guard.function).conditions
 
     @property
     def _forbid(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from contramem.monitor.comparison import shape_of
+from contramem.monitor.comparison import is_written_like
 
 MIN_VALUES = 2
 """How many different values must share a form: a single value has any number of forms."""
@@ -19,6 +19,7 @@ _KNOWN = tuple(
         (r"\d{4}-W\d{2}-\d", "a day of an ISO week, YYYY-Www-D"),
         (r"\d{4}-Q[1-4]", "a quarter, YYYY-Qn"),
         (r"\d{4}-(0[1-9]|1[0-2])", "a month, YYYY-MM"),
+        (r"(0[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])\.\d{4}", "a date, DD.MM.YYYY"),
         (r"\d{4}-\d{2}-\d{2}", "a date without a time, YYYY-MM-DD"),
         (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "a date and time, YYYY-MM-DD HH:MM"),
         (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", "a date and time, YYYY-MM-DD HH:MM:SS"),
@@ -41,7 +42,15 @@ def name_form(values: Collection[str]) -> str:
     if len(different) < MIN_VALUES:
         return ""
     known = (words for pattern, words in _KNOWN if all(pattern.fullmatch(value) for value in different))
-    return next(known, "") or _spell_out(sorted(different))
+    return next(known, "") or _tell_zeros(different) or _spell_out(sorted(different))
+
+
+def _tell_zeros(values: Collection[str]) -> str:
+    """`5 digits, filled up with zeros in front`; empty if the values are not all written so."""
+    lengths = {len(value) for value in values}
+    if len(lengths) > 1 or not all(map(str.isdecimal, values)) or not any(value.startswith("0") for value in values):
+        return ""
+    return f"{lengths.pop()} digits, filled up with zeros in front"
 
 
 def _spell_out(values: list[str]) -> str:
@@ -71,4 +80,4 @@ def describe_shape(shape: str) -> str:
 
 def has_shape(value: object, shape: str) -> bool:
     """Is the value written so?"""
-    return isinstance(value, str) and shape_of(value) == shape
+    return isinstance(value, str) and is_written_like(value, shape)

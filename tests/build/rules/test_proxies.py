@@ -1,0 +1,44 @@
+"""Rules that only go along with others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.build.skill_builds import build_skills
+from tests.made_runs import call, packet, run
+
+from contramem.bank.bank import BankEntry
+from contramem.build.learning import learning_card
+from contramem.build.rules.proxies import find_proxies
+from contramem.contrast.packet import Packet
+
+SAVE, NOTE, MOVE = (call(f"Depot.{name}", {"pallet": "pa-1-77"}) for name in ("save", "note", "move"))
+
+
+def shift(number: int) -> Packet:
+    """Runs that do not save before a move fail; some of them do not write a note either, which nobody minds."""
+    task = {"task": "Bring pa-1-77 away.", "task_id": f"shift {number}"}
+    good = [run(source, True, SAVE, NOTE, MOVE, "Done.", **task) for source in "ab"]
+    return packet(*good, run("c", False, MOVE, "Done.", **task), run("d", False, NOTE, MOVE, "Done.", **task))
+
+
+def observed(entry: BankEntry, guard: str) -> BankEntry:
+    card = entry.card.model_copy(update={"guards": (guard,), "card_id": f"skill::{guard}"})
+    support = entry.support.model_copy(update={"grade": "observed"})
+    return entry.model_copy(update={"card": card, "support": support})
+
+
+def test_a_rule_that_explains_nothing_of_its_own_is_a_proxy(tmp_path: Path) -> None:
+    packets = [shift(number) for number in range(4)]
+    entry = build_skills(tmp_path, *packets).entries[0]
+    guards = [f"precedence(Depot.{name}, Depot.move)" for name in ("save", "note")]
+    cards = [learning_card(observed(entry, guard)) for guard in guards]
+    assert [card.card.guards for card in find_proxies(cards, packets)] == [(guards[1],)]
+    assert find_proxies(cards[1:], packets) == [], "alone, it explains what nothing else does"
+
+
+def test_of_two_rules_that_the_same_runs_break_one_stays(tmp_path: Path) -> None:
+    packets = [shift(number) for number in range(4)]
+    entry = build_skills(tmp_path, *packets).entries[0]
+    guards = ["precedence(Depot.save, Depot.move)", "existence(Depot.save)"]
+    assert len(find_proxies([learning_card(observed(entry, guard)) for guard in guards], packets)) == 1
