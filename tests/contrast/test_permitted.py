@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.contrast.permitted import find_allowed_values, role_of
+from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,23 @@ def test_what_only_sounds_like_a_list_is_none(refusal):
 def test_any_text_is_read_without_harm(text):
     found = find_allowed_values(f"must be one of {text}")
     assert found is None or len(found.values) > 1
+
+
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ("A1, B2, C3 or D4", ("A1", "B2", "C3", "D4")),
+        ("type of service (Default, Premium, Van)", ("Default", "Premium", "Van")),
+        ("The folder to look in: INBOX, SENT, DRAFT. Defaults to INBOX.", ("INBOX", "SENT", "DRAFT")),
+        ("One of 'fast-lane', 'slow-lane'.", ("fast-lane", "slow-lane")),
+        ("Who it is for, such as Ann, Bob or Carl", ()),
+        ("People to invite (e.g. Ann, Bob)", ()),
+        ("Name, part of it, or SKU", ()),
+        ("How many", ()),
+        ("", ()),
+    ],
+)
+def test_values_that_documentation_lists_are_found_and_examples_are_not(
+    description: str, values: tuple[str, ...]
+) -> None:
+    assert find_documented_values(description) == values

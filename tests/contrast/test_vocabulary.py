@@ -102,6 +102,16 @@ def test_what_a_schema_lists_is_a_word_at_once() -> None:
     assert vocabulary.words("Fly.book", "cabin") == {"economy", "First"}
 
 
+def test_what_documentation_lists_is_a_word_at_once_unless_it_could_be_a_person() -> None:
+    described = {"gate": "A1, B2 or C3", "owner": "Ann or Bob"}
+    schema = {"properties": {name: {"type": "string", "description": text} for name, text in described.items()}}
+    one = run("a", True, "ok")
+    told = Trajectory("e", "t", "a", one.origin, one.events, tools=(Tool("Fly.board", "", schema),))
+    vocabulary = Vocabulary([[told]])
+    assert vocabulary.words("Fly.board", "gate") == {"A1", "B2", "C3"}
+    assert not vocabulary.words("Fly.board", "owner")
+
+
 def test_true_is_not_one() -> None:
     vocabulary = Vocabulary(tasks("flag", [True, False]))
     assert not vocabulary.words("Fly.book", "flag")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from contramem.traces.effects import words
@@ -31,6 +32,11 @@ _NAMES_VALUES = re.compile(
 )
 _ITEM = re.compile(rf"{_QUOTED_ITEM}|{_BARE_ITEM}")
 _JOINING = frozenset({"or", "and"})
+_DOCUMENTED_LIST = re.compile(
+    rf"(?:^|[:(\[])\s*({_QUOTED_ITEM}(?:{_SEPARATOR}{_QUOTED_ITEM}){{1,{MAX_PERMITTED - 1}}}"
+    rf"|{_BARE_ITEM}(?:{_SEPARATOR}{_BARE_ITEM}){{1,{MAX_PERMITTED - 1}}})(?=\s*(?:[\])}}>.;\n]|$))"
+)
+_EXAMPLES = re.compile(r"\be\.? ?g\b|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike\b", re.IGNORECASE)
 
 
 class AllowedValues(NamedTuple):
@@ -54,6 +60,19 @@ def find_allowed_values(refusal: str) -> AllowedValues | None:
             if len(values) > 1:
                 return AllowedValues(values, match.start(), match.end())
     return None
+
+
+@lru_cache(maxsize=4096)
+def find_documented_values(description: str) -> tuple[str, ...]:
+    """The values that the documentation of an argument lists ("open, held or closed", "the kind (Default, Van)"). Empty
+    if it lists none, or examples, which may be anything."""
+    if _EXAMPLES.search(description):
+        return ()
+    if (allowed := find_allowed_values(description)) is not None:
+        return allowed.values
+    match = _DOCUMENTED_LIST.search(description)
+    items = [item.strip("'\"`") for item in _ITEM.findall(match[1])] if match else []
+    return tuple(dict.fromkeys(item for item in items if item not in _JOINING))
 
 
 def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, Any]]) -> str | None:

@@ -18,7 +18,7 @@ from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
 from contramem.contrast.observed_effects import ObservedEffects
-from contramem.contrast.permitted import find_allowed_values, role_of
+from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
@@ -145,7 +145,12 @@ class Vocabulary:
     def _learn_enums(self, tool: Tool) -> None:
         properties = tool.parameters.get("properties")
         for name, schema in properties.items() if isinstance(properties, dict) else ():
-            values = schema.get("enum") if isinstance(schema, dict) else None
+            if not isinstance(schema, dict):
+                continue
+            documented = find_documented_values(str(schema.get("description") or ""))
+            if documented and is_vocabulary(documented, name):
+                self._enums[tool.function, name].update(documented)
+            values = schema.get("enum")
             if isinstance(values, list):
                 self._enums[tool.function, name].update(
                     value
