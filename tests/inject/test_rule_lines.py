@@ -188,6 +188,13 @@ def test_a_later_request_brings_a_listed_card_in_full_and_no_second_list() -> No
     assert "skill::cap" in more.whole_card_ids and not more.listed
 
 
+def test_a_run_whose_first_request_has_no_words_gets_the_list_with_a_later_one() -> None:
+    run = memory_of(CAPPED).start("?!")
+    assert not run.guidance
+    assert run.more(REQUEST).listed == ("skill::cap",)
+    assert not run.more(REQUEST).listed, "once"
+
+
 def test_the_inject_log_counts_listed_cards_as_shown(tmp_path: Path) -> None:
     memory = memory_of(CAPPED)
     logged = Memory(memory.bank, log=tmp_path / "inject.jsonl")

@@ -204,7 +204,7 @@ class Run:
 
     def more(self, task: str) -> Guidance:
         """Guidance for a later request of the user in the same run. No card is shown in full a second time; the list of
-        rules is not repeated."""
+        rules comes once a run."""
         if self.retrieval is None:
             return nothing(self.guidance.note)
         retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
@@ -212,7 +212,9 @@ class Run:
             seen = self._shown.in_full | self._turns.shown
             skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in seen)
             functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in seen)
-            unseen = replace(retrieval, skills=skills, functions=functions, listed=())
+            unlisted = () if self._shown.has_list else retrieval.listed
+            listed = tuple(hit for hit in unlisted if hit.card.card_id not in seen)
+            unseen = replace(retrieval, skills=skills, functions=functions, listed=listed)
             new = self._writer.at_start(unseen, self.profile)
             self._turns.shown.update(new.whole_card_ids)
             self._shown.add(new, new.skills)

@@ -24,12 +24,15 @@ class ShownSkills:
         self._retriever, self._query = retriever, query
         self.in_full: set[str] = set()
         """Ids of cards, of functions too."""
+        self.has_list = False
+        """Whether the list of rules was shown. It comes once a run."""
         self._cards: dict[str, SkillCard] = {}
 
     def add(self, guidance: Guidance, cards: Iterable[SkillCard]) -> None:
         """Note that `guidance` shows these cards."""
         new = [card for card in cards if card.card_id not in self._cards]
         self._cards |= {card.card_id: card for card in new}
+        self.has_list = self.has_list or bool(guidance.listed)
         self.in_full.update(set(guidance.card_ids).difference(guidance.listed))
         if "monitor" in self.__dict__:
             self.monitor.add(new)
