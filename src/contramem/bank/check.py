@@ -253,7 +253,7 @@ def _write_decisions(connection: sqlite3.Connection, decisions: list[CheckedDeci
 
 
 def _write_cards(connection: sqlite3.Connection, entries: dict[str, BankEntry]) -> None:
-    from contramem.bank.store import card_row
+    from contramem.bank.written import card_row
 
     rows = [card_row(entry) for entry in entries.values()]
     columns = TABLES["contramem_cards"].split(", ")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
@@ -22,11 +22,11 @@ from sqlalchemy.engine import Connection
 from contramem.bank import calls, migrations
 from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.calls import StoredExchange
-from contramem.bank.card import SkillCard
 from contramem.bank.chain import last_seal, seal
 from contramem.bank.database import connect, escape_like, explain_errors, sole_writer, take_turn
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
+from contramem.bank.written import DecisionWriter, WrittenChange, WrittenDecision
 from contramem.errors import StoreError, UsageError
 
 # Fixed SQL that both SQLite and PostgreSQL understand: a build records thousands of decisions, and constructing
@@ -63,16 +63,6 @@ _PUT_HOLDER = sql.text(
 )
 
 
-class _WrittenChange(NamedTuple):
-    """A change, its two sides as JSON."""
-
-    before: str | None
-    after: str
-
-    def __str__(self) -> str:
-        return f'{{"before":{self.before or "null"},"after":{self.after}}}'
-
-
 def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Store:
     """Open the store at a SQLite path or PostgreSQL URL; `create` creates it if needed."""
     where = str(where)
@@ -95,8 +85,7 @@ class Store:
         self._clock = clock
         self._engine = connect(where)
         self._writer: Connection | None = None
-        self._written: dict[str, tuple[BankEntry, str]] = {}
-        """By card id: the entry that was written last, and its JSON."""
+        self._decisions = DecisionWriter()
 
     def __enter__(self) -> Self:
         return self
@@ -204,11 +193,22 @@ class Store:
         with explain_errors(self.where), self._writer.begin():
             take_turn(self._writer)
             entries = self._append_all(self._writer, decisions)
-            for step, state in (progress or {}).items():
-                self._writer.execute(_PUT_PROGRESS, {"step": step, "state": state})
+            self._put_progress(self._writer, progress or {})
             for digest in charged:
                 calls.charge(self._writer, digest)
         return entries
+
+    def record_written(self, decisions: Sequence[WrittenDecision], progress: Mapping[str, str]) -> None:
+        """Record decisions that somebody else wrote, in order, and progress, all in one transaction."""
+        assert self._writer is not None, "record_written() belongs inside `with store.writing(...)`"
+        with explain_errors(self.where), self._writer.begin():
+            take_turn(self._writer)
+            self._append_written(self._writer, decisions)
+            self._put_progress(self._writer, progress)
+
+    def _put_progress(self, connection: Connection, progress: Mapping[str, str]) -> None:
+        if progress:
+            connection.execute(_PUT_PROGRESS, [{"step": step, "state": state} for step, state in progress.items()])
 
     def erase(self, erase: Callable[[Connection], int], decisions: Iterable[Decision] = ()) -> int:
         """Run `erase` and record `decisions` in one transaction, then free the space, so that no page still contains
@@ -247,59 +247,37 @@ class Store:
                     yield table, str(value)
 
     def _append_all(self, connection: Connection, decisions: Iterable[Decision]) -> tuple[LedgerEntry, ...]:
+        decisions = tuple(decisions)
+        first, at = self._append_written(connection, [self._decisions.write(decision) for decision in decisions])
+        return tuple(LedgerEntry(number, at, decision) for number, decision in enumerate(decisions, first))
+
+    def _append_written(self, connection: Connection, decisions: Sequence[WrittenDecision]) -> tuple[int, str]:
+        """Append to the ledger. The number of the first, and the time."""
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
-        last = connection.scalar(_LAST) or 0
-        entries = tuple(LedgerEntry(last + place, at, decision) for place, decision in enumerate(decisions, 1))
-        for entry in entries:
-            self._append(connection, entry)
-        return entries
+        first = (connection.scalar(_LAST) or 0) + 1
+        before = last_seal(connection) if decisions else ""
+        for number, decision in enumerate(decisions, first):
+            before = seal(before, number, at, decision.row["decision"], map(str, decision.changes))
+            row = decision.row | {"number": number, "recorded_at": at, "chain": before}
+            connection.execute(_PUT_DECISION, row)
+            for position, change in enumerate(decision.changes):
+                self._change(connection, number, position, change)
+            if decision.card_ids:
+                mentions = [{"card_id": card_id, "number": number} for card_id in decision.card_ids]
+                connection.execute(_PUT_MENTION, mentions)
+        return first, at
 
-    def _append(self, connection: Connection, entry: LedgerEntry) -> None:
-        decision = entry.decision
-        text = decision.model_dump_json(exclude={"changes"})
-        changes = [self._write(change) for change in decision.changes]
-        row = {
-            "number": entry.number,
-            "recorded_at": entry.at,
-            "operation": decision.operation,
-            "accepted": decision.accepted,
-            "ability": decision.ability,
-            "author": str(decision.by),
-            "decision": text,
-            "chain": seal(last_seal(connection), entry.number, entry.at, text, map(str, changes)),
-        }
-        connection.execute(_PUT_DECISION, row)
-        for position, (change, written) in enumerate(zip(decision.changes, changes, strict=True)):
-            self._change(connection, entry.number, position, change, written)
-        for card_id in decision.card_ids:
-            connection.execute(_PUT_MENTION, {"card_id": card_id, "number": entry.number})
-
-    def _write(self, change: Change) -> _WrittenChange:
-        """Encode a change. Usually `before` is the entry that was written last, so it is not encoded again."""
-        before = None if change.before is None else self._write_entry(change.before)
-        return _WrittenChange(before, self._write_entry(change.after))
-
-    def _write_entry(self, entry: BankEntry) -> str:
-        card_id = entry.card.card_id
-        last, written = self._written.get(card_id, (None, ""))
-        if last is not entry:
-            written = entry.model_dump_json()
-            self._written[card_id] = (entry, written)
-        return written
-
-    def _change(
-        self, connection: Connection, number: int, position: int, change: Change, written: _WrittenChange
-    ) -> None:
+    def _change(self, connection: Connection, number: int, position: int, change: WrittenChange) -> None:
         stored = connection.scalar(_HELD, {"card_id": change.card_id})
-        if stored != written.before and (stored is None or BankEntry.model_validate_json(stored) != change.before):
+        if stored != change.before and not _is_same_entry(stored, change.before):
             raise StoreError(
                 f"{without_password(self.where)}: {change.card_id} was changed by another writer in the meantime, "
                 f"so this decision no longer fits and was not recorded. Run the command again to continue from the "
                 f"current bank."
             )
-        row = {"number": number, "position": position, "card_id": change.card_id, "change": str(written)}
+        row = {"number": number, "position": position, "card_id": change.card_id, "change": str(change)}
         connection.execute(_PUT_CHANGE, row)
-        connection.execute(_PUT_CARD, card_row(change.after, written.after))
+        connection.execute(_PUT_CARD, change.row | {"holding": change.after})
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -355,19 +333,13 @@ def _check_file(path: Path, create: bool) -> None:
         raise StoreError(f"{path}: is not a store: it begins with {begins_with!r}, so it is not SQLite.")
 
 
+def _is_same_entry(stored: str | None, before: str | None) -> bool:
+    """Another version may have written the same entry in other words."""
+    if stored is None or before is None:
+        return False
+    return BankEntry.model_validate_json(stored) == BankEntry.model_validate_json(before)
+
+
 def _decision(text: str, changes: list[Change]) -> Decision:
     decision = Decision.model_validate_json(text)
     return decision.model_copy(update={"changes": tuple(changes)})
-
-
-def card_row(entry: BankEntry, written: str | None = None) -> dict[str, Any]:
-    """A card as a table row; `written` is the entry as JSON, if it was already encoded."""
-    card = entry.card
-    return {
-        "card_id": card.card_id,
-        "kind": "skill" if isinstance(card, SkillCard) else "function",
-        "ability": card.ability if isinstance(card, SkillCard) else None,
-        "status": entry.status,
-        "version": card.version,
-        "holding": written or entry.model_dump_json(),
-    }

@@ -16,6 +16,7 @@ from contramem.bank.card import SkillCard
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
+from contramem.bank.written import DecisionWriter, WrittenDecision
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.reassess import DEFAULT_GRADE
@@ -182,6 +183,12 @@ class PartStore:
     def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str] = ()) -> None:
         self.steps.append(_Step(decisions, dict(progress)))
 
+    def write_steps(self) -> tuple[list[WrittenDecision], dict[str, str]]:
+        """All decisions in order, and the progress in the end."""
+        writer = DecisionWriter()
+        decisions = [writer.write(decision) for step in self.steps for decision in step.decisions]
+        return decisions, {step: state for each in self.steps for step, state in each.progress.items()}
+
 
 class _Part(NamedTuple):
     """A part of the build on its way to a worker."""
@@ -195,7 +202,9 @@ class _Part(NamedTuple):
 
 
 class _PartResult(NamedTuple):
-    steps: list[_Step]
+    decisions: list[WrittenDecision]
+    """As the store keeps them: small on their way, and nothing to work out when they arrive."""
+    progress: dict[str, str]
     report: BuildReport
 
 
@@ -208,7 +217,7 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
         _build_functions(construction, part.functions, packets, settings.tools)
     else:
         _learn_ability(construction, packets)
-    return _PartResult(part.store.steps, construction.report)
+    return _PartResult(*part.store.write_steps(), construction.report)
 
 
 class _SideBySide:
@@ -239,8 +248,7 @@ class _SideBySide:
         sizes = accumulate(len(group.functions or group.numbers) for group in groups)
         total = sum(len(group.functions or group.numbers) for group in groups)
         for done, result in zip(sizes, results, strict=True):
-            for step in result.steps:
-                self._store.record(*step.decisions, progress=step.progress)
+            self._store.record_written(result.decisions, result.progress)
             self._report.add(result.report)
             self._on_progress(stage, done, total)
 
