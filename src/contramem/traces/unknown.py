@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
+from contramem.traces.readers.records import scalars_around
 from contramem.traces.readers.step_rows import RUN_NAMES
-from contramem.traces.readers.steps import call_in, table_records
+from contramem.traces.readers.steps import TABLE_ENDINGS, call_in, table_records
 from contramem.traces.verdict_files import verdict_of
 
 MAX_DEPTH = 4
@@ -39,7 +40,7 @@ class UnknownFile(NamedTuple):
 
 def describe_unknown(file: TraceFile) -> UnknownFile:
     try:
-        if file.ending == ".csv":
+        if file.ending in TABLE_ENDINGS:
             return _describe_record(_merge_rows(table_records(file)), "a CSV table")
         head = file.head if file.ending in (".json", ".jsonl", ".ndjson", ".traj") else None
     except TraceError as error:
@@ -68,7 +69,8 @@ def _describe_record(record: Any, shape: str) -> UnknownFile:
     if found := _describe_run(record, looks):
         return found
     for path, items in _lists_in(record):
-        if isinstance(items[0], dict) and (found := _describe_run(items[0], f"{looks}, runs under {path!r}")):
+        run = scalars_around(record, path) | items[0] if isinstance(items[0], dict) else None
+        if run is not None and (found := _describe_run(run, f"{looks}, runs under {path!r}")):
             return found._replace(options=(*found.options, "--map", f"records={path}"))
     return UnknownFile(f"{looks}, and no list of messages or steps in it")
 
@@ -143,8 +145,10 @@ _USUAL_NAMES = {
     "task_id": ("task_id", "instance_id", "case_id", "case", "ticket_id", "ticket", "question_id", "question_ID",
                 "example_id", "id"),
     "source": ("model", "source", "agent", "model_name", "agent_name", "agent_id", "bot", "llm"),
-    "outcome": ("passed", "reward", "resolved", "success", "is_correct", "correct", "solved", "score", "verdict", "ok"),
-    "task": ("task", "goal", "request", "question", "instruction", "prompt"),
+    "outcome": ("passed", "reward", "resolved", "success", "is_correct", "correct", "solved", "score", "verdict",
+                "grade", "outcome", "status", "ok"),
+    "task": ("task", "goal", "request", "question", "instruction", "prompt", "ask", "query",
+             "objective"),
 }  # fmt: skip
 _READ_ANYWAY = {
     "task_id": ("task_id",),

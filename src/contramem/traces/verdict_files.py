@@ -13,7 +13,7 @@ from contramem.traces.files import TraceFile
 MAX_XML_BYTES = 50 << 20
 
 _PASSED = frozenset("pass passed true success successful succeeded solved resolved correct yes ok".split())
-_FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved incorrect wrong no error".split())
+_FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved incorrect wrong no nok error".split())
 _BOOLS = ("resolved", "is_resolved", "passed", "success", "is_correct", "correct", "solved")
 _REWARDS = ("reward", "score")
 _PASSING_LISTS = ("resolved_ids", "resolved", "resolved_instances", "passed_ids")

@@ -126,3 +126,27 @@ def test_a_field_of_steps_is_refused_where_no_steps_are_read(tmp_path: Path) -> 
     (tmp_path / "chat.jsonl").write_text('{"messages": [{"role": "user", "content": "Hello"}]}')
     with pytest.raises(UsageError, match="with --format steps also run, tool"):
         list(read_traces([tmp_path / "chat.jsonl"], ReadOptions(fields={"tool": "x"})))
+
+
+def test_what_a_document_says_around_its_attempts_is_said_about_each(tmp_path: Path) -> None:
+    attempts = [
+        {"bot": bot, "verdict": verdict, "trace": [{"op": "book_courier", "in": {"id": 1}, "out": "booked"}]}
+        for bot, verdict in (("otter", "ok"), ("heron", "nok"))
+    ]
+    document = {"ticket": "T-1", "ask": "Book a courier.", "attempts": attempts}
+    (tmp_path / "ticket.json").write_text(json.dumps(document))
+    told = json.loads(CliRunner().invoke(cli, ["doctor", str(tmp_path), "--json"]).stdout)
+    options = dict(option.split("=", 1) for option in shlex.split(told["command"])[6:-2:2])
+    first, second = read_traces([tmp_path], ReadOptions(format="steps", fields=options))
+    assert (first.task_id, first.task, first.source, first.outcome.passed) == ("T-1", "Book a courier.", "otter", True)
+    assert (second.task_key, second.source, second.outcome.passed) == (first.task_key, "heron", False)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_table_may_use_semicolons_or_tabs_and_count_tries(tmp_path: Path, separator: str) -> None:
+    rows = [["task_id", "model", "try", "tool", "params", "response"], ["a", "m", "1", "pay", '{"n": 1}', "ok"]]
+    rows.append(["a", "m", "2", "pay", '{"n": 2}', "ok"])
+    with (tmp_path / "calls.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    runs = list(read_traces([tmp_path / "calls.csv"], ReadOptions(format="steps")))
+    assert [(run.run, run.events[0].arguments) for run in runs] == [("1", {"n": 1}), ("2", {"n": 2})]

@@ -51,14 +51,28 @@ def read_records(
 
 
 def records_at(file: TraceFile, place: str) -> Iterable[tuple[object, Any]]:
-    """The records that a document keeps in a list at `place`."""
+    """The records that a document keeps in a list at `place`. What the document says around the list (the task of
+    several attempts, say) is said about each."""
     document = file.document
     listed = value_at(document, place) if isinstance(document, dict) else ABSENT
     if not isinstance(listed, list):
         raise TraceError(
             f"has no list at {place!r}, which --map names for records", "Name the list that holds the runs."
         )
-    return enumerate(listed)
+    around = scalars_around(document, place)
+    return ((number, around | item if isinstance(item, dict) else item) for number, item in enumerate(listed))
+
+
+def scalars_around(document: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The texts, numbers and verdicts beside a list and in the objects around it; the nearest counts."""
+    said: dict[str, Any] = {}
+    inner: Any = document
+    for key in place.split("."):
+        if not isinstance(inner, Mapping):
+            break
+        said |= {name: value for name, value in inner.items() if isinstance(value, (str, int, float, bool))}
+        inner = inner.get(key)
+    return said
 
 
 def records_in(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:

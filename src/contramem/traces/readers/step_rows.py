@@ -12,7 +12,7 @@ RUN_NAMES = ("run_id", "run", "session_id", "session", "conversation_id", "trace
              "trajectory_id", "attempt_id")  # fmt: skip
 _TASK_NAMES = ("task_id", "task")
 _SOURCE_NAMES = ("model", "source")
-_TRIAL_NAMES = ("trial",)
+_TRIAL_NAMES = ("trial", "try", "attempt")
 
 
 def join_rows(

@@ -23,6 +23,8 @@ from contramem.traces.readers.records import ABSENT, STEP_FIELDS, read_records, 
 from contramem.traces.readers.step_rows import join_rows
 from contramem.traces.trajectory import Trajectory
 
+TABLE_ENDINGS = (".csv", ".tsv")
+_SEPARATORS = ",;\t"
 STEP_KEYS = ("steps", "trajectory", "actions", "calls", "tool_log", "log", "events")
 _NESTED = ("action", "tool_call", "call", "function", "tool")
 _NAMES = ("tool", "tool_name", "function", "function_name", "action", "fn", "op", "operation", "name")
@@ -55,7 +57,7 @@ class StepsReader:
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         paths = options.record_fields
         place = paths.get("records")
-        if file.ending == ".csv":
+        if file.ending in TABLE_ENDINGS:
             records: Iterable[tuple[object, Any]] = table_records(file)
         else:
             records = records_in(file, _is_no_message) if place is None else records_at(file, place)
@@ -88,7 +90,10 @@ def _steps_place(record: Mapping[str, Any], paths: Mapping[str, str]) -> str:
 
 def table_records(file: TraceFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, row) of a CSV table, with the JSON in its cells decoded."""
-    rows = csv.DictReader(io.StringIO(file.content.decode("utf-8-sig", "replace"), newline=""))
+    text = file.content.decode("utf-8-sig", "replace")
+    head = text.partition("\n")[0]
+    separator = max(_SEPARATORS, key=head.count)  # spreadsheets of many countries write semicolons
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         for row in rows:
             yield rows.line_num, {name: _cell(value) for name, value in row.items() if isinstance(name, str)}
