@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from contramem.contrast.quotation import quote_words
 from contramem.contrast.signal import RunsByOutcome, Signal, cites_of, in_words, same_call
@@ -13,9 +13,18 @@ from contramem.contrast.signal import RunsByOutcome, Signal, cites_of, in_words,
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
 
-GAVE_UP, REPEATED = "gave up", "repeated the same call"
 
-Reactions: TypeAlias = dict[str, list[tuple["PacketRun", "Step"]]]
+class Reaction(NamedTuple):
+    """What a run did after an error."""
+
+    text: str
+    changed_and_worked: bool = False
+    """The run made the call again with other arguments, and it worked."""
+
+
+GAVE_UP, REPEATED = Reaction("gave up"), Reaction("repeated the same call")
+
+Reactions: TypeAlias = dict[Reaction, list[tuple["PacketRun", "Step"]]]
 
 
 def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
@@ -32,7 +41,7 @@ def errors(sides: RunsByOutcome) -> Iterator[Signal]:
     """Errors, and what the runs did next: changed the call, tried something else, repeated it, gave up."""
     for (function, error), by_reaction in _join_alike(reactions(sides.all)).items():
         cases = [case for group in by_reaction.values() for case in group]
-        parts = [f"{_outcomes(group)} {reaction}" for reaction, group in sorted(by_reaction.items())]
+        parts = [f"{_outcomes(group)} {reaction.text}" for reaction, group in sorted(by_reaction.items())]
         yield Signal(
             axis="recovery",
             kind="error and reaction",
@@ -62,13 +71,13 @@ def complaint_of(step: Step) -> str:
     return reduce(lambda error, value: error.replace(value, "…"), reversed(given), step.error)
 
 
-def _reaction(actions: Sequence[Step], index: int) -> str:
+def _reaction(actions: Sequence[Step], index: int) -> Reaction:
     step = actions[index]
     following = actions[index + 1] if index + 1 < len(actions) else None
     if following is None or following.kind == "final":
         return GAVE_UP
     if following.function != step.function:
-        return f"turned to {in_words(following.label)}"
+        return Reaction(f"turned to {in_words(following.label)}")
     if same_call(following) == same_call(step):
         return REPEATED
     changed = sorted(
@@ -77,7 +86,7 @@ def _reaction(actions: Sequence[Step], index: int) -> str:
         if step.arguments.get(name) != following.arguments.get(name)
     )
     worked = "failed again" if following.error else "worked"
-    return f"changed {', '.join(changed)}, which {worked}"
+    return Reaction(f"changed {', '.join(changed)}, which {worked}", changed_and_worked=not following.error)
 
 
 def _outcomes(cases: list[tuple[PacketRun, Step]]) -> str:

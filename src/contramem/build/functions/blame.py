@@ -10,7 +10,7 @@ from typing import NamedTuple
 from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, is_guessed, of_name
 from contramem.build.functions.words import verb_of
 from contramem.contrast.observation import Observation
-from contramem.contrast.values import CATEGORY_ROLES
+from contramem.contrast.values import CATEGORY_ROLES, is_date_form, is_list_form
 from contramem.traces.effects import words
 
 STEM_CHARS = 4
@@ -69,7 +69,8 @@ def concerns(call: Observation, name: str, calls: Calls) -> bool:
 def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
     """Must a value of this argument have been seen before it is passed? Words of a category (`status`, `mode`) are
     known from the documentation, which runs do not show, and dates are computed."""
-    dated = sum(call.forms.get(name, "").startswith("date ") for call in calls)
+    forms = [call.forms.get(name, "") for call in calls]
+    dated = sum(is_date_form(form) and not is_list_form(form) for form in forms)
     return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)
 
 

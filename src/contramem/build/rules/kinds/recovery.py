@@ -145,7 +145,7 @@ def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
 def _another_form(function: str, by_reaction: Reactions) -> _Fix | None:
     """The same call with a value written differently. "Change something" alone is no more than the error says."""
     for reaction, cases in sorted(by_reaction.items()):
-        if reaction.startswith("changed") and reaction.endswith("worked"):
+        if reaction.changed_and_worked:
             helped = [case for case in cases if case[0].passed and _new_forms(function, *case)]
             if helped:
                 forms = _new_forms(function, *helped[0])

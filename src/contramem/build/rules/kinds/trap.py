@@ -44,7 +44,7 @@ class Trap(Rule):
                 function=function,
                 error=quoted,
                 subject=subject_of(packet, function),
-                tried=tuple(sorted(by_reaction)[:MAX_TRIED]),
+                tried=tuple(reaction.text for reaction in sorted(by_reaction)[:MAX_TRIED]),
                 functions=(function,),
             )
             cites = tuple(Cite(run.letter, step.position) for run, step in cases[:MAX_CITES])
