@@ -1,4 +1,5 @@
-"""A conversation: a model, its tools and what was said so far. Everything is kept, so that a later build goes on."""
+"""A conversation: a model, its tools and what was said so far. Everything is recorded, so that a later build can
+continue."""
 
 from __future__ import annotations
 
@@ -19,23 +20,23 @@ from contramem.study.proposal import Proposal
 from contramem.study.propose import Proposer, Reply, decide_proposal
 
 MAX_TURNS = 30
-"""Of one conversation."""
+"""The maximum number of turns of a conversation."""
 MAX_TOKENS = 100_000
-"""Of what a model is sent in one turn. Beyond, the conversation ends: each turn pays for all before it."""
+"""The maximum size of a request. Beyond it the conversation ends, because each turn pays for all before it."""
 TURNS_TOLD = 3
-"""From so many turns before the end on, each answer says how many are left."""
+"""When this many turns or fewer are left, each answer says so."""
 
 Tool = Callable[..., str]
 
 
 @dataclass
 class BuildDesk:
-    """The store that a build holds. What was spent since the last decision is charged to the next one."""
+    """The store of a build. What was spent since the last decision is charged to the next one."""
 
     store: Store
     author: Proposer
     replies: list[Reply]
-    """What became of the proposals, of all conversations of a build."""
+    """The decisions on the proposals of all conversations of a build."""
     unpaid: list[StoredExchange] = field(default_factory=list)
 
     def bank(self) -> Bank:
@@ -60,7 +61,7 @@ class BuildDesk:
 
 
 class AuthorConversation:
-    """One conversation. Its turns stand in the store's progress, its replies among the kept calls."""
+    """One conversation. Its turns are stored as progress, its replies among the stored calls."""
 
     def __init__(self, opening: Request, about: str, desk: BuildDesk, tools: Sequence[Tool]) -> None:
         """`about` names the runs: with other runs it is another conversation."""
@@ -74,22 +75,22 @@ class AuthorConversation:
 
     @property
     def turns(self) -> int:
-        """Those that have been answered."""
+        """The number of answered turns."""
         return len(self.request.turns)
 
     def take(self, call: StoredExchange) -> None:
-        """Hear what the model said, and answer its calls."""
+        """Process a reply of the model and answer its calls."""
         if not call.charged:
             self._desk.unpaid.append(call)
         self._answer(call, [])
 
     def _go_on(self, progress: Mapping[str, str]) -> None:
-        """Repeat what was said in an earlier build; only what has no answer yet is done."""
+        """Replay what was said in an earlier build; only calls without an answer are executed."""
         while not self.ended and (state := progress.get(self._place())) is not None:
             turn = json.loads(state)
             call = self._desk.store.call(turn["call"])
             if call is None:
-                return  # the reply was not kept: it is asked for again
+                return  # the reply was not stored: it is requested again
             if not call.charged:
                 self._desk.unpaid.append(call)
             self._answer(call, turn["answers"])

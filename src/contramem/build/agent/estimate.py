@@ -1,4 +1,4 @@
-"""What a build by a model with tools will cost: how it begins is known, how long it goes on is the model's choice."""
+"""What a build by a model with tools will cost: its beginning is known, its length is the model's choice."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contramem.build.model.estimate import Range, StageEstimate
 from contramem.llm.price import Price
 
 FEWEST_TURNS = 2
-"""A look, and a word that it is done."""
+"""A look, and a reply that it is done."""
 SHORTEST_REPLY, LONGEST_REPLY = 20, 2_000
-"""Tokens of one turn: a single call, or several with thoughts about them."""
+"""Tokens of a turn: a single call, or several with reasoning."""
 
 
 def estimate_conversations(conversations: Iterable[AuthorConversation], price: Price | None) -> list[StageEstimate]:
-    """Of the conversations that have not ended. Each turn pays again for all that was said before it."""
+    """The cost of the conversations that have not ended. Each turn pays again for everything said before."""
     waiting = [conversation for conversation in conversations if not conversation.ended]
     if not waiting:
         return []

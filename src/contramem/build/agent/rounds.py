@@ -1,4 +1,4 @@
-"""Conversations side by side: each round asks what every open one needs next, then answers their calls in order."""
+"""Conversations in parallel: each round sends the next request of every open one, then answers their calls in order."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class AgentPlan:
     log: Path
     """Of trials."""
     side_by_side: int = PARALLEL
-    """Conversations that are open at once."""
+    """How many conversations are open at once."""
 
 
 class AgentRounds:
-    """One build by a model with tools. Made inside `store.writing(...)`."""
+    """One build by a model with tools. Create it inside `store.writing(...)`."""
 
     def __init__(self, plan: AgentPlan, store: Store, choice: ModelChoice, exchange: Exchange) -> None:
         self._plan, self._exchange, self._choice = plan, exchange, choice
@@ -50,7 +50,7 @@ class AgentRounds:
 
     @property
     def report(self) -> BuildReport:
-        """What became of the cards that were proposed in this build."""
+        """The decisions on the cards proposed in this build."""
         report = BuildReport(deltas=len(self._replies))
         for reply in self._replies:
             if reply.fate == "accepted":
@@ -64,7 +64,7 @@ class AgentRounds:
         return all(conversation.ended for conversation in self.conversations)
 
     def run(self, answer: Answer, tell: Progress = no_progress) -> bool:
-        """Round after round, until all have ended or nothing more is answered. True: all have ended."""
+        """Run rounds until all conversations have ended or requests stay unanswered. True: all have ended."""
         while waiting := [conversation for conversation in self.conversations if not conversation.ended]:
             tell("kinds of task", len(self.conversations) - len(waiting), len(self.conversations))
             open_now = waiting[: self._plan.side_by_side]

@@ -1,4 +1,4 @@
-"""Topics: what each conversation is about. A kind of task that tells something, or all the small ones together."""
+"""Topics: what each conversation is about: a kind of task with different outcomes, or all small kinds together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contramem.study.ask import KindReport, list_kinds
 from contramem.study.run_set import RunSet
 
 MIN_TASKS = 2
-"""Of a kind that gets a conversation of its own. With one, nothing can be confirmed on another."""
+"""The number of tasks from which a kind gets its own conversation. With one task, nothing can be confirmed on
+another."""
 MAX_LISTED = 40
 
 
@@ -18,11 +19,11 @@ class Topic(NamedTuple):
 
     name: str
     text: str
-    """As the model is told it."""
+    """The text for the model."""
 
 
 def choose_topics(run_set: RunSet) -> list[Topic]:
-    """Kinds with passing and failing runs, largest first; the small ones last, together."""
+    """Kinds with passing and failing runs, largest first; the small ones together at the end."""
     telling = [report for report in list_kinds(run_set) if 0 < report.passed < report.runs]
     large = [report for report in telling if len(report.tasks) >= MIN_TASKS]
     small = [report for report in telling if len(report.tasks) < MIN_TASKS]
