@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.lesson_checks import LessonChecks
+from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet
+from contramem.monitor.guard import parse_guard
 from contramem.study.explain import Difference, explain
 from contramem.study.run_set import RunSet
 
@@ -17,9 +19,10 @@ def desk() -> Iterator[Packet]:
     for number in range(6):
         task = {"task": f"Order a red u-{number}-77.", "task_id": f"order {number}"}
         look, red = call("Desk.stock", {"unit": f"u-{number}-77"}), call("Desk.order", {"colour": "red"})
-        good = [run(source, True, look, red, "Done.", **task) for source in "ab"]
-        blue = [run("c", False, call("Desk.order", {"colour": "blue"}), "Done.", **task)]
-        yield packet(*good, *blue, run("d", False, call("Desk.order", {"colour": "green"}), "Done.", **task))
+        find = call("Desk.find", {}, {"left": 5, "state": "open"})
+        good = [run(source, True, find, look, red, "Done.", **task) for source in "ab"]
+        blue = [run("c", False, find, call("Desk.order", {"colour": "blue"}), "Done.", **task)]
+        yield packet(*good, *blue, run("d", False, find, call("Desk.order", {"colour": "green"}), "Done.", **task))
 
 
 def test_a_rejected_difference_leaves_its_failures_to_another() -> None:
@@ -48,3 +51,18 @@ def test_a_value_that_the_requests_name_is_no_lesson() -> None:
     explain(runs.select(), runs, 8, reject)
     assert not checks.accept(rejected["existence(Desk.order[colour = red]) when Desk.order"])
     assert checks.accept(rejected["precedence(Desk.stock, Desk.order)"])
+
+
+def test_a_threshold_that_may_be_luck_is_no_lesson_and_a_word_may_be_one() -> None:
+    packets = list(desk())
+    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    checks = LessonChecks(packets, runs.select(), runs)
+    rule = "precedence(Desk.stock, Desk.order) when Desk.find"
+
+    def accepts(condition: str, by_luck: float) -> bool:
+        guard = parse_guard(f"{rule}.{condition}")
+        return checks.accept(Difference(guard, OutcomeTable(12, 0, 0, 12), 6, 0.001, 12, (), by_luck=by_luck))
+
+    assert not accepts("left > 3", by_luck=2.0)
+    assert accepts("left > 3", by_luck=0.5)
+    assert accepts("state = open", by_luck=2.0)

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from contramem.build.rules.phrases import names_action
 from contramem.contrast.packet import Packet
+from contramem.monitor.comparison import NUMERIC
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import FieldReturned, TaskSays
+from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, TaskSays
 from contramem.study.explain import Difference
 from contramem.study.run_set import RunSet, StudyRun
 
@@ -47,6 +48,8 @@ class LessonChecks:
         guard = difference.guard
         if difference.chance * difference.family > MAX_BY_CHANCE or not self._is_definite(guard):
             return False
+        if difference.is_doubtful and _has_threshold(guard):
+            return False  # amounts can be divided anywhere, so that some boundary nearly always fits
         topic = (guard.template, guard.target) if _request_words(guard) else None
         if topic in self._topics_of_words or not self._is_shown(difference):
             return False
@@ -142,6 +145,14 @@ def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
 
 def _request(packet: Packet) -> str:
     return next((run.task.casefold() for run in packet.recorded.values()), "")
+
+
+def _has_threshold(guard: Guard) -> bool:
+    """Whether a number that a call was given or returned decides when it applies."""
+    conditions = (*guard.conditions, *guard.exceptions)
+    returned = [part.operator for part in conditions if isinstance(part, (FieldReturned, FieldSum))]
+    given = [test.test for part in conditions if isinstance(part, CallOccurs) for test in part.pattern.conditions]
+    return any(test in NUMERIC for test in (*returned, *given))
 
 
 def _changes_of(run: StudyRun) -> frozenset[str]:
