@@ -143,3 +143,13 @@ def test_what_a_letter_says_is_told_before_how_long_it_is() -> None:
     runs = RunSet.of(made)
     (first, *_) = explain(runs.select(), runs).differences
     assert "contains" in str(first.guard) and "objections" in str(first.guard)
+
+
+def test_identifiers_that_happen_to_be_equally_long_have_no_form() -> None:
+    made = [
+        run(source, passed, call("Town.share", {"file": given}), "Done.", task=f"Share {name}.", task_id=name)
+        for number, name in enumerate(("Ash", "Birch", "Cedar", "Damson"))
+        for source, passed, given in (("careful", True, f"{number + 21}"), ("hasty", False, f"{number + 3}"))
+    ]
+    runs = RunSet.of(made)
+    assert not [each for each in explain(runs.select(), runs).differences if "like 99" in str(each.guard)]

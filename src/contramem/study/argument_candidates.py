@@ -3,6 +3,7 @@ text, the field of an earlier result that a value comes from, the record that wa
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -30,6 +31,9 @@ MAX_RIGHT = 0.5
 run of their task."""
 MIN_MEASURED = 0.8
 """The share of calls that must have what a cap is about."""
+
+_PADDED = re.compile(r"(?<!\d)0\d")
+"""A number that is filled up with zeros."""
 
 Proposal: TypeAlias = tuple[str, GuardMasks]
 """A guard as text, and which runs followed or broke it."""
@@ -129,7 +133,10 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
     true_of: Counter[str] = Counter()
     copied: Counter[str] = Counter()
+    padded = set[str]()
     for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
+        if _PADDED.search(str(call.arguments[argument])):
+            padded |= relations
         if any(relation.startswith("from ") for relation in relations):
             copied.update(relations)
         for relation in relations:
@@ -144,6 +151,8 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
             continue  # the call is made for one record after the other, so none is chosen
         if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
             continue  # free text; or the form of a copied value, not a way to write it
+        if "99" in relation and relation.startswith("like ") and relation not in padded:
+            continue  # that identifiers happen to be equally long is no form
         every, _, where = relation.partition(" where ")
         if where and made[relation] == made[every]:
             continue  # says no more than the same about all records
