@@ -15,11 +15,14 @@ from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
 
 
-def mail_desk(*, announces: bool = True, gives_up: bool = True) -> Iterator[Trajectory]:
+def mail_desk(*, announces: bool = True, gives_up: bool = True, searches_by_day: bool = False) -> Iterator[Trajectory]:
     """Eight requests to invite somebody and three questions. `hasty` never looks, `timid` asks, `weary` gives up."""
     for number in range(8):
-        miss = call("Mail.search", {"query": f"the person {number}"}, error="No contact found")
-        hit = call("Mail.search", {"query": f"person{number}"}, {"address": f"p{number}@x.org"})
+        asked, better = {"query": f"the person {number}"}, {"query": f"person{number}"}
+        if searches_by_day:
+            asked, better = {"day": f"2031-03-0{number + 1}"}, {"day": f"2031-04-0{number + 1}"}
+        miss = call("Mail.search", asked, error="No contact found")
+        hit = call("Mail.search", better, {"address": f"p{number}@x.org"})
         invite = call("Mail.send_invitation", {"to": f"p{number}@x.org"})
         attempts = {
             "careful": (True, [miss, hit, invite, "Done."]),
@@ -63,3 +66,7 @@ def test_giving_up_after_a_miss_teaches_which_argument_to_change() -> None:
 
 def test_what_no_failing_run_leaves_out_teaches_nothing() -> None:
     assert TryAgain not in find_rules(mail_desk(gives_up=False))
+
+
+def test_another_day_is_another_question_and_no_other_wording() -> None:
+    assert TryAgain not in find_rules(mail_desk(searches_by_day=True))

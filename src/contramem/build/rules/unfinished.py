@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
+from contramem.monitor.comparison import read_number
+from contramem.monitor.date_relation import read_time
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of
 from contramem.study.recorded_actions import RecordedAction, replay_on_all
@@ -175,4 +177,10 @@ def _join_words(atoms: Sequence[Atom]) -> list[Atom]:
 def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:
     for failed, later in pairwise(calls):
         if not failed.worked and later.worked:
-            yield from (name for name, value in later.arguments.items() if failed.arguments.get(name) != value)
+            changed = (name for name, value in later.arguments.items() if failed.arguments.get(name) != value)
+            yield from (name for name in changed if _is_wording(later.arguments[name]))
+
+
+def _is_wording(value: Any) -> bool:
+    """Whether the same thing could be put in other words. Another number or date is another thing."""
+    return isinstance(value, str) and read_number(value) is None and read_time(value) is None
