@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
-from contramem.monitor.results import count_items, walk
+from contramem.monitor.results import count_items, decode_result, walk
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction
@@ -100,11 +101,15 @@ class _SeenSlots:
                 self._changing.add(call.function)
             if not call.worked:
                 continue
-            for slot, value in slots_of(call):
-                if not _is_key(slot, value, call):
-                    self._take(slot, place, value)
-            if (count := count_items(call.result())) is not None:
-                self._items[call.function][place].append(count)
+            returned = _facts_returned(call)
+            for facts in (_sort_scalars(_arguments_of(call)), returned):
+                for slot, number in facts.numbers:
+                    if not _is_key(slot, number, call):
+                        self._numbers[slot][place].append(number)
+                for slot, word in facts.words:
+                    self._words[slot][word].add(place)
+            if returned.items is not None:
+                self._items[call.function][place].append(returned.items)
 
         for chosen, value in find_chosen(run.recorded.calls):
             self._take(chosen, place, value)
@@ -183,27 +188,62 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], M
     return spread
 
 
-def slots_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
-    """The scalars in the arguments and results of a call, each with its place."""
+class _Facts(NamedTuple):
+    """What a call was given or returned that a condition can ask for."""
+
+    numbers: tuple[tuple[Slot, float], ...]
+    words: tuple[tuple[Slot, str], ...]
+    items: int | None = None
+    """The number of items of a result."""
+
+
+def _sort_scalars(scalars: Iterable[tuple[Slot, Any]]) -> _Facts:
+    numbers, words = [], []
+    for slot, value in scalars:
+        if (number := read_number(value)) is not None:
+            if names_an_amount(slot.name):
+                numbers.append((slot, number))
+        elif is_word(value):
+            words.append((slot, _plain_word(value)))
+    return _Facts(tuple(numbers), tuple(words))
+
+
+def _arguments_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
     for name, value in call.arguments.items():
         if isinstance(value, (str, int, float)):
             yield Slot(call.function, name, False), value
-    for place, value in islice(walk(call.result()), MAX_VALUES):
-        if place and is_field(place[-1]):
-            yield Slot(call.function, place[-1], True), value
+
+
+def _facts_returned(call: RecordedAction) -> _Facts:
+    content = call.event.result.content if call.event.result is not None else None
+    if isinstance(content, str):
+        return _read_text(call.function, content)
+    return _read_result(call.function, call.result())
+
+
+@lru_cache(maxsize=4096)  # the runs of a task look the same records up
+def _read_text(function: str, text: str) -> _Facts:
+    return _read_result(function, decode_result(text))
+
+
+def _read_result(function: str, result: Any) -> _Facts:
+    fields = ((place[-1], value) for place, value in islice(walk(result), MAX_VALUES) if place and is_field(place[-1]))
+    facts = _sort_scalars((Slot(function, name, True), value) for name, value in fields)
+    return facts._replace(items=count_items(result))
 
 
 _NO_AMOUNTS = frozenset("id ids uuid zip zipcode postal code number phone key account card year".split())
 
 
+@lru_cache(maxsize=4096)
 def names_an_amount(name: str) -> bool:
     """Can numbers under this name be compared? That one identifier is larger than another means nothing."""
     return _NO_AMOUNTS.isdisjoint(words(name))
 
 
-def _is_key(slot: Slot, value: Any, call: RecordedAction) -> bool:
+def _is_key(slot: Slot, number: float, call: RecordedAction) -> bool:
     """Did the call give back what it was asked for? That is what the record is known by, and no amount."""
-    return slot.of_result and read_number(value) is not None and is_same(call.arguments.get(slot.name), value)
+    return slot.of_result and is_same(call.arguments.get(slot.name), number)
 
 
 def is_word(value: Any) -> bool:
