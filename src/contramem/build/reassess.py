@@ -29,7 +29,6 @@ from contramem.build.reassessment import (
 from contramem.build.recorder import BuildRecorder, digest_of
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.curate import is_needless, is_repeated
-from contramem.build.rules.lesson_checks import MAX_CHANCE_IN_ONE_TASK
 from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
 from contramem.build.rules.proxies import find_proxies
 from contramem.build.rules.rule import kind_of, restate
@@ -37,6 +36,7 @@ from contramem.build.rules.support import FollowRecord, follow_record, replays, 
 from contramem.build.triggers import Triggers
 from contramem.chance import chance
 from contramem.contrast.packet import Packet
+from contramem.grading import MAX_CHANCE, is_observed, is_shown
 from contramem.monitor.guard import Guard, guards_of
 
 DEFAULT_GRADE: Grade = "observed"
@@ -273,12 +273,6 @@ def _why_retire(
 
 MAX_CHANCE_PROVEN = 0.05
 """For a rule across tasks, times the number of rules of its family that could have been found instead."""
-MAX_CHANCE_OBSERVED = 0.05
-"""Within tasks, for a rule that is only observed: not corrected for what else was tried."""
-MAX_CHANCE_UNOPPOSED = 0.1
-"""The same if no run at all passed without it."""
-MIN_TASKS_OBSERVED = 2
-"""Unless a single task is enough proof."""
 
 
 def _grade(
@@ -295,12 +289,11 @@ def _grade(
     likely = min(chance(count_outcomes(guard, packets)) for guard in guards)
     if likely <= accepted:
         return "proven", likely
-    enough = 1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS_OBSERVED
-    unopposed = not counted.support.contradicted_by and len(counted.support.tasks) >= enough
-    if not unopposed:
+    tasks_for, tasks_against = len(counted.support.tasks), len(counted.support.contradicted_by)
+    if not is_shown(tasks_for, tasks_against, likely):
         return None, likely
-    most = MAX_CHANCE_OBSERVED if record.broke_and_passed else MAX_CHANCE_UNOPPOSED
-    return "observed" if likely <= most or _is_clear_over_all_tasks(guards, record) else None, likely
+    is_unlikely = is_observed(tasks_for, tasks_against, record.broke_and_passed, likely)
+    return "observed" if is_unlikely or _is_clear_over_all_tasks(guards, record) else None, likely
 
 
 def _is_clear_over_all_tasks(guards: Sequence[Guard], record: FollowRecord) -> bool:
@@ -309,7 +302,7 @@ def _is_clear_over_all_tasks(guards: Sequence[Guard], record: FollowRecord) -> b
     ones, so it has to show within tasks."""
     if record.broke_and_passed or any(guard.conditions for guard in guards):
         return False
-    return chance([record.outcomes]) <= MAX_CHANCE_OBSERVED
+    return chance([record.outcomes]) <= MAX_CHANCE
 
 
 def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> tuple[str, str] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from contramem.chance import OutcomeTable
+from contramem.grading import contradicts, supports
 from contramem.monitor.action import actions_of_run
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
@@ -12,9 +14,6 @@ from contramem.monitor.task_facts import apply_task_facts
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
     from contramem.traces.trajectory import Trajectory
-
-MAX_CONTRADICTING = 0.25
-"""The share of passing runs that break a guard from which on the task counts against it."""
 
 
 class GuardReplay(NamedTuple):
@@ -31,21 +30,18 @@ class GuardReplay(NamedTuple):
     """Failing runs that it applies to and that kept it."""
 
     @property
+    def table(self) -> OutcomeTable:
+        return OutcomeTable(len(self.held), len(self.kept_in_vain), len(self.contradicted), len(self.broken))
+
+    @property
     def supports(self) -> bool:
         """Whether passing runs keep the guard, with few exceptions, and failing runs break it more often."""
-        if not (self.held and self.broken) or self.contradicts:
-            return False
-        failing = len(self.broken) + len(self.kept_in_vain)
-        return len(self.broken) / failing > len(self.contradicted) / self._passing
+        return supports(self.table)
 
     @property
     def contradicts(self) -> bool:
         """Whether too many passing runs break the guard."""
-        return bool(self.contradicted) and len(self.contradicted) >= MAX_CONTRADICTING * self._passing
-
-    @property
-    def _passing(self) -> int:
-        return len(self.held) + len(self.contradicted)
+        return contradicts(self.table)
 
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:

@@ -15,7 +15,7 @@ from contramem.study.explain import Explanation, explain
 from contramem.study.guard_check import check_names, find_unmet
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import Split, find_splits
-from contramem.study.trial import Trial, replay_guard, try_guard, weigh
+from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.study.values_seen import SeenValues, list_values
 from contramem.traces.pool import Pool
@@ -77,6 +77,8 @@ class TrialReport:
     """The result of a trial."""
 
     trial: Trial
+    whole: Trial
+    """The same with the tasks that are kept back, once it was held against them."""
     splits: tuple[Split, ...]
     """Conditions that would sharpen the guard, best first."""
     confirmation: Confirmation | None
@@ -92,24 +94,10 @@ class TrialReport:
 
     @property
     def grade(self) -> str:
-        """`proven`, `observed` (no evidence against it, and runs that follow it pass more often) or nothing."""
+        """`proven`, `observed` (on all tasks that were looked at) or nothing."""
         if self.confirmation is not None and self.confirmation.is_proven:
             return "proven"
-        return "observed" if is_observed(self.trial) and not self._is_refuted else ""
-
-    @property
-    def _is_refuted(self) -> bool:
-        """Does a passing run of the held-out tasks break it?"""
-        return self.confirmation is not None and self.confirmation.entry.counts.broke_passed > 0
-
-
-def is_observed(trial: Trial) -> bool:
-    """Seen in two or more tasks, followed by passing runs, and runs that follow it pass more often."""
-    table = trial.counts
-    kept, broke = table.kept_passed + table.kept_failed, table.broke_passed + table.broke_failed
-    if trial.tasks < 2 or not table.kept_passed or not table.broke_failed or table.broke_passed:
-        return False
-    return table.kept_passed / kept > table.broke_passed / broke
+        return "observed" if self.whole.is_observed else ""
 
 
 def read_guard(text: str, run_set: RunSet) -> Guard:
@@ -138,15 +126,19 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     log = TrialLog(request.log, run_set.digest)
     runs = run_set.select(half=None if request.on_all else "open", wanted=wanted)
     verdicts = replay_guard(guard, runs)
-    trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
+    pairs = list(zip(runs, verdicts, strict=True))
+    trial = whole = weigh(guard, pairs, run_set)
     log.record(trial, "open", request.by, request.at)
     confirmation = None
     if request.confirm:
         kept_back = run_set.select(half="kept back", wanted=wanted)
-        confirmation = log.confirm(try_guard(guard, kept_back, run_set), request.by, request.at)
+        held = list(zip(kept_back, replay_guard(guard, kept_back), strict=True))
+        confirmation = log.confirm(weigh(guard, held, run_set), request.by, request.at)
+        whole = weigh(guard, [*pairs, *held], run_set)
     splits = find_splits(guard, runs, verdicts, run_set) if trial.contradicting else []
     return TrialReport(
         trial,
+        whole,
         tuple(splits[:SHOWN_SPLITS]),
         confirmation,
         *log.count(),
@@ -179,13 +171,15 @@ def explain_kind(
     if kind and function:
         raise UsageError("give --kind or --function, not both.")
     reports = []
+    everywhere = run_set.select(half=None if on_all else "open")
     for name, tasks in _selections(run_set, kind, function):
         runs = run_set.select(half=None if on_all else "open", wanted=set(tasks).__contains__)
-        explanation = explain(runs, run_set, limit)
+        looked_at = {run.task for run in runs}
+        others = [run for run in everywhere if run.task not in looked_at]
+        explanation = explain(runs, run_set, limit, others=others)
         values = {
             each.guard: list_values(each.guard, runs) for each in (*explanation.differences, *explanation.overlapping)
         }
-        looked_at = {run.task for run in runs}
         changes = _count_changes(runs)
         elsewhere = () if function else _find_elsewhere(run_set, changes, looked_at)
         kept_back = len(set(tasks) - looked_at)

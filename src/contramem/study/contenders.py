@@ -140,7 +140,7 @@ class _ContenderSearch:
             return []  # making a requested change is not a lesson
         # That one change goes with another is common to rules about the same amounts or states.
         splits = [split for split in splits if self.changing.isdisjoint(split.condition.split(" and "))]
-        if candidate.text.startswith(("existence", "response")):
+        if candidate.text.startswith(("existence", "response")) and not self._follows_a_change(candidate):
             splits = [split for split in splits if split.alike >= MIN_ALIKE]
         return list(splits)
 
@@ -155,6 +155,10 @@ class _ContenderSearch:
     def _count_family(self, candidate: GuardCandidate) -> int:
         size = self._families[_family_of(candidate)]
         return size * LENGTHS_COUNT if " characters])" in candidate.text else size
+
+    def _follows_a_change(self, candidate: GuardCandidate) -> bool:
+        """Whether it asks for something after a change. Runs that made the change have not given up."""
+        return candidate.text.startswith("response(") and not self.only_goes_on(candidate.text)
 
     def only_goes_on(self, text: str) -> bool:
         """Does it demand that something is done after a mere read? That only says that the task has to be done."""

@@ -11,8 +11,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from contramem.chance import OutcomeTable
+from contramem.grading import contradicts
 from contramem.monitor.guard import Guard
 from contramem.study.contenders import (
     MAX_CHANCE,
@@ -25,12 +27,20 @@ from contramem.study.contenders import (
 from contramem.study.masks import GuardMasks, Mask, RunMasks
 from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.trial import try_guard
 
 MAX_OVERLAPPING = 4
 MAX_CHANCE_OVERLAPPING = 0.05
+MAX_ELSEWHERE = 2_000
+"""Runs of other tasks that a guard is tried on."""
+MAX_SAME_TRIED = 6
+"""Guards that the same runs follow and break, of which one may hold elsewhere and another not."""
 MAX_BY_LUCK = 1.0
 """How many of the available conditions would fit as well if they were unrelated. Above this, a difference is doubtful:
 it is listed last and left to the judgement of somebody who knows what the fields mean."""
+
+
+NOWHERE = OutcomeTable()
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,13 @@ class Difference:
     """How many guards about the same function could have been found instead, conditions included."""
     by_luck: float = 0.0
     """How many of the conditions that could have been found instead would fit as well by luck."""
+    elsewhere: OutcomeTable = NOWHERE
+    """What runs of other tasks did with it."""
+
+    @property
+    def is_local(self) -> bool:
+        """Do passing runs of other tasks break it? Then it is not true as it stands."""
+        return contradicts(self.elsewhere)
 
     @property
     def is_doubtful(self) -> bool:
@@ -72,31 +89,57 @@ class Explanation:
     unexplained: int
 
 
+class Elsewhere:
+    """Runs of other tasks, in which a guard that was found has to hold as well if it is to be true as it stands."""
+
+    def __init__(self, runs: Sequence[StudyRun], run_set: RunSet) -> None:
+        self._runs = runs[:: max(1, -(-len(runs) // MAX_ELSEWHERE))]
+        self._run_set = run_set
+        self._tables: dict[Guard, OutcomeTable] = {}
+
+    def count(self, guard: Guard) -> OutcomeTable:
+        if guard not in self._tables:
+            self._tables[guard] = try_guard(guard, self._runs, self._run_set).counts
+        return self._tables[guard]
+
+    def put_true_first(self, group: Sequence[Contender]) -> Sequence[Contender]:
+        """The contenders of a group, those first that hold elsewhere too."""
+        first, rest = group[:MAX_SAME_TRIED], group[MAX_SAME_TRIED:]
+        return [*sorted(first, key=lambda contender: contradicts(self.count(contender.guard))), *rest]
+
+
 def explain(
-    runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8, accept: Callable[[Difference], bool] | None = None
+    runs: Sequence[StudyRun],
+    run_set: RunSet,
+    limit: int = 8,
+    accept: Callable[[Difference], bool] | None = None,
+    others: Sequence[StudyRun] = (),
 ) -> Explanation:
-    """The differences between the passing and the failing runs among `runs`, those that explain most first.
+    """The differences between the passing and the failing runs among `runs`, those that explain most first. What
+    passing runs among `others` break explains only what nothing else does.
 
     `accept` has the last word on each: one that it rejects explains no failure, so that another may.
     """
-    masks = RunMasks(runs, run_set)
+    masks, elsewhere = RunMasks(runs, run_set), Elsewhere(others, run_set)
     contenders = find_contenders(runs, masks)
     everything = (*contenders.by_data, *contenders.by_words)
     chosen: list[tuple[Sequence[Contender], int]] = []
+    local: list[Sequence[Contender]] = []
     explained = 0
-    # Words of requests are used only for what data cannot separate: data say more about the cause. Doubtful ones are
-    # last.
-    for some in (
-        [each for each in contenders.by_data if each.by_luck <= MAX_BY_LUCK],
-        [each for each in contenders.by_words if each.by_luck <= MAX_BY_LUCK],
-        [each for each in everything if each.by_luck > MAX_BY_LUCK],
-    ):
-        more, explained = _choose(_group(some), masks, limit - len(chosen), explained, accept)
+    # Words of requests are used only for what data cannot separate: data say more about the cause.
+    for some in (contenders.by_data, contenders.by_words):
+        sure = [each for each in some if each.by_luck <= MAX_BY_LUCK]
+        more, explained, apart = _choose(_group(sure), masks, limit - len(chosen), explained, _Judge(accept, elsewhere))
         chosen += more
-    differences = tuple(_difference(group, masks, explains) for group, explains in chosen)
+        local += apart
+    doubtful = _group(each for each in everything if each.by_luck > MAX_BY_LUCK)
+    for groups in (local, doubtful):
+        more, explained, _ = _choose(groups, masks, limit - len(chosen), explained, _Judge(accept, None))
+        chosen += more
+    differences = tuple(_difference(group, masks, explains, elsewhere) for group, explains in chosen)
     unexplained = (masks.failed & ~explained).bit_count()
     sure = [each for each in everything if each.by_luck <= MAX_BY_LUCK]
-    overlapping = tuple(_find_overlapping(_group(sure), masks, differences))
+    overlapping = tuple(_find_overlapping(_group(sure), masks, differences, elsewhere))
     return Explanation(differences, overlapping, contenders.tried, len(runs), masks.failed.bit_count(), unexplained)
 
 
@@ -111,18 +154,24 @@ def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
 # Choosing
 
 
+class _Judge(NamedTuple):
+    """Who has the last word on a contender that came to the top."""
+
+    accept: Callable[[Difference], bool] | None
+    elsewhere: Elsewhere | None
+    """None: wherever else it holds."""
+
+
 def _choose(
-    groups: Sequence[Sequence[Contender]],
-    masks: RunMasks,
-    limit: int,
-    explained: Mask,
-    accept: Callable[[Difference], bool] | None,
-) -> tuple[list[tuple[Sequence[Contender], int]], Mask]:
+    groups: Sequence[Sequence[Contender]], masks: RunMasks, limit: int, explained: Mask, judge: _Judge
+) -> tuple[list[tuple[Sequence[Contender], int]], Mask, list[Sequence[Contender]]]:
     """The best contenders, each with the number of failures that none before it explained, and all these failures.
+    Last, those that came to the top and are not true `elsewhere`.
 
     Setting failures aside hardly ever improves another contender, so only those at the top are weighed again.
     """
     chosen: list[tuple[Sequence[Contender], int]] = []
+    local: list[Sequence[Contender]] = []
     waiting = [(entry, 0) for group in groups if (entry := _weigh(group, masks, explained)) is not None]
     heapq.heapify(waiting)
     while waiting and len(chosen) < limit:
@@ -134,21 +183,25 @@ def _choose(
                 heapq.heappush(waiting, (again, len(chosen)))
             continue
         checked = _check(group, masks)
-        if checked is group and accept is not None and not accept(_difference(group, masks, 0)):
+        if checked is group and judge.accept is not None and not judge.accept(_difference(group, masks, 0)):
             checked = group[1:]  # the next one that the same runs follow and break
         if checked is not group:
             again = _weigh(checked, masks, explained) if checked else None
             if again is not None:
                 heapq.heappush(waiting, (again, len(chosen)))
             continue
+        ordered = judge.elsewhere.put_true_first(group) if judge.elsewhere is not None else group
+        if judge.elsewhere is not None and contradicts(judge.elsewhere.count(ordered[0].guard)):
+            local.append(group)
+            continue
         newly = group[0].masks.broken & masks.failed & ~explained
         explained |= newly
-        chosen.append((group, newly.bit_count()))
-    return chosen, explained
+        chosen.append((ordered, newly.bit_count()))
+    return chosen, explained, local
 
 
 def _find_overlapping(
-    groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference]
+    groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference], elsewhere: Elsewhere
 ) -> Iterator[Difference]:
     """The best contenders about something that no difference is about, one per function and argument."""
     subjects = {_subject(difference.guard) for difference in differences}
@@ -161,7 +214,7 @@ def _find_overlapping(
         if _check(group, masks) is group:
             subjects.add(subject)
             count += 1
-            yield _difference(group, masks, 0)
+            yield _difference(elsewhere.put_true_first(group), masks, 0, elsewhere)
 
 
 def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -199,7 +252,9 @@ def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
     return [replace(first, masks=replayed)] if is_useful else []
 
 
-def _difference(group: Iterable[Contender], masks: RunMasks, explains: int) -> Difference:
+def _difference(
+    group: Iterable[Contender], masks: RunMasks, explains: int, elsewhere: Elsewhere | None = None
+) -> Difference:
     first, *others = group
     return Difference(
         first.guard,
@@ -210,6 +265,7 @@ def _difference(group: Iterable[Contender], masks: RunMasks, explains: int) -> D
         tuple(drop_narrower(first.guard, [contender.guard for contender in others])),
         min(contender.family for contender in (first, *others)),
         first.by_luck,
+        elsewhere.count(first.guard) if elsewhere is not None else NOWHERE,
     )
 
 

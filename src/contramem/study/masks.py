@@ -72,10 +72,7 @@ class RunMasks:
         self.failed = self.every & ~self.passed
         self.tasks = _group(run.task for run in runs)
         self._by_changes = _group(map(_changes_of, runs))
-        # A task with a single run has no contrast of its own; such tasks are compared within their kind.
-        strata = _group(
-            run.task if len(run_set.by_task[run.task]) > 1 else f"kind {run_set.kind_of_task[run.task]}" for run in runs
-        )
+        strata = _group(map(run_set.stratum_of, runs))
         self._strata = [
             mask for mask in strata.values() if mask & self.passed and mask & self.failed and mask.bit_count() > 1
         ]

@@ -10,7 +10,6 @@ from contramem.bank.support import CardSupport, Grade, GuardSupport
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.retrieve.requests import request_words
-from contramem.study.ask import is_observed
 from contramem.study.kinds import strip_values
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import Trial
@@ -92,7 +91,7 @@ def grade_trials(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
     is_opposed = any(trial.counts.broke_passed for trial in others)
     if confirmation is not None and confirmation.is_proven:
         return "observed" if is_opposed else "proven"
-    return "observed" if is_observed(rule) and not is_opposed else None
+    return "observed" if rule.is_observed and not is_opposed else None
 
 
 def _words_of(runs: Sequence[StudyRun]) -> str:

@@ -78,6 +78,7 @@ def _difference_json(difference: Difference, values: Mapping[Guard, SeenValues])
         "chance": _round(difference.chance),
         "explains": difference.explains,
         **doubt,
+        "elsewhere": difference.elsewhere._asdict(),
         "values": values.get(difference.guard, {}),
         "same": [str(guard) for guard in difference.same],
     }

@@ -176,6 +176,7 @@ def _explanation_lines(report: ExplainReport) -> Iterator[str]:
         yield f"   {_outcomes(difference.counts)}; {_weight(difference)}"
         if difference.is_doubtful:
             yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
+        yield from _elsewhere_lines(difference)
         yield from _value_lines(report.values.get(difference.guard, {}), "   ")
         yield from (f"   fits the same runs: {guard}" for guard in difference.same[:MAX_SAME])
         if len(difference.same) > MAX_SAME:
@@ -183,6 +184,13 @@ def _explanation_lines(report: ExplainReport) -> Iterator[str]:
     for difference in explanation.overlapping:
         yield f"also {difference.guard}"
         yield f"   {_outcomes(difference.counts)}; its failures are explained above"
+        yield from _elsewhere_lines(difference)
+
+
+def _elsewhere_lines(difference: Difference) -> Iterator[str]:
+    if difference.is_local:
+        broke, passed = difference.elsewhere.broke_passed, difference.elsewhere.passed
+        yield f"   elsewhere {broke} of {passed} passing runs break it: add what sets these tasks apart"
 
 
 def _weight(difference: Difference) -> str:

@@ -112,6 +112,11 @@ class RunSet:
         """The half of each task; each kind is divided."""
         return split_halves(self.kinds)
 
+    def stratum_of(self, run: StudyRun) -> str:
+        """What the run's outcome is compared within: its task; its kind if the task has no other run, and so no
+        contrast of its own."""
+        return run.task if len(self.by_task[run.task]) > 1 else f"kind {self.kind_of_task[run.task]}"
+
     def select(self, *, half: Half | None = None, wanted: Callable[[str], bool] | None = None) -> tuple[StudyRun, ...]:
         """The runs that are evidence, of one half and of the `wanted` tasks."""
         return tuple(

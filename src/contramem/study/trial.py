@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance
+from contramem.grading import MAX_CHANCE, contradicts, is_observed, supports
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import asks_for_facts
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from contramem.study.sql_check import SqlCheck
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
-
-MAX_CONTRADICTING = 0.25
-"""The share of passing runs that may break a guard before the trial counts against it."""
-LIKELY_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,6 +32,10 @@ class Trial:
     """Runs to which it does not apply."""
     tasks: int
     """Tasks with a run to which it applies."""
+    tasks_for: int
+    """Of them, those whose passing runs keep it and whose failing runs break it."""
+    tasks_against: int
+    """Those whose passing runs break it."""
     chance: float
     """The probability of such a difference if outcomes were random within tasks."""
     by_kind: Mapping[str, OutcomeTable]
@@ -52,10 +53,14 @@ class Trial:
         table = self.counts
         if not (table.kept_passed + table.kept_failed + table.broke_passed + table.broke_failed):
             return "never tried"
-        passing = table.kept_passed + table.broke_passed
-        if table.broke_passed > MAX_CONTRADICTING * passing:
+        if contradicts(table):
             return "contradicted"
-        return "supported" if self.chance <= LIKELY_CHANCE else "no difference"
+        return "supported" if self.chance <= MAX_CHANCE else "no difference"
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether enough tasks show it, none contradicts it, and chance hardly explains it."""
+        return is_observed(self.tasks_for, self.tasks_against, self.counts.broke_passed, self.chance)
 
     @property
     def sources(self) -> int:
@@ -102,9 +107,7 @@ def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]],
             continue
         cell = 2 * (verdict == "broken") + (not run.passed)
         kind = run_set.kind_of_task[run.task]
-        # A task with a single run has no contrast of its own; such tasks are compared within their kind.
-        stratum = run.task if len(run_set.by_task[run.task]) > 1 else f"kind {kind}"
-        for counts in (total, strata[stratum], by_kind[kind], by_source[run.source]):
+        for counts in (total, strata[run_set.stratum_of(run)], by_kind[kind], by_source[run.source]):
             counts[cell] += 1
         tasks.add(run.task)
         if cell == 2:
@@ -113,12 +116,17 @@ def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]],
             in_vain.append(run)
         else:
             telling.append(run)
+    tables = {stratum: OutcomeTable(*counts) for stratum, counts in strata.items()}
+    shown = {run.task: tables[run_set.stratum_of(run)] for run in telling}
+    broken = {run.task: tables[run_set.stratum_of(run)] for run in contradicting}
     return Trial(
         guard,
         OutcomeTable(*total),
         vacuous,
         len(tasks),
-        chance(OutcomeTable(*counts) for counts in strata.values()),
+        sum(map(supports, shown.values())),
+        sum(map(contradicts, broken.values())),
+        chance(tables.values()),
         {kind: OutcomeTable(*counts) for kind, counts in sorted(by_kind.items())},
         {source: OutcomeTable(*counts) for source, counts in sorted(by_source.items())},
         tuple(contradicting),

@@ -20,10 +20,9 @@ import msgspec
 
 from contramem.chance import OutcomeTable
 from contramem.errors import UsageError
+from contramem.grading import FALSE_SHARE
 from contramem.study.trial import Trial
 
-FALSE_SHARE = 0.1
-"""The expected share of chance findings among what is called proven."""
 _SERIES = 2.6123753486854883
 """The sum of 1 / t ** 1.5 over all t."""
 

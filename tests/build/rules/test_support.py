@@ -63,3 +63,13 @@ def test_replays_become_the_support_of_a_card() -> None:
     assert support.contradicted_by == ()
     counts = support.guard_counts[str(FIRST)]
     assert (counts.held, counts.broken, counts.contradicted) == (1, 1, 0)
+
+
+def test_a_call_that_a_condition_demands_counts_in_tasks_in_which_nobody_makes_it() -> None:
+    """As `try` counts it: whoever reads the guard there is told to make the call."""
+    business = call("Desk.find", {"name": "Elm"}, {"kind": "business"})
+    guard = parse_guard("existence(Desk.look_up) when Desk.find.kind = business")
+    fees = packet(run("a", True, business, call("Desk.look_up"), "Done."), run("b", False, business, "Done."))
+    refund = packet(run("a", True, business, "Done.", task_id="t2"), run("b", False, business, "Done.", task_id="t2"))
+    assert follow_record([guard], [fees, refund]) == FollowRecord(2, 1, 1, 3, 1)
+    assert follow_record([guard], [fees, ELSEWHERE]) == FollowRecord(1, 1, 1, 1, 0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from contramem.build.rules.phrases import names_action
 from contramem.contrast.packet import Packet
+from contramem.grading import MAX_CHANCE_IN_ONE_TASK
 from contramem.monitor.comparison import NUMERIC
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
@@ -25,8 +26,6 @@ MIN_SHOWING = 2
 proof."""
 MIN_SHOWING_WORD = 3
 """The same if a word of the request is the condition: requests have many words."""
-MAX_CHANCE_IN_ONE_TASK = 0.002
-"""Six runs against six are enough if they all agree."""
 
 
 class LessonChecks:

@@ -167,8 +167,7 @@ def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable
         if packet.is_contrastive and can_be_broken(guard, packet):
             replayed = replay(guard, packet)
             if replayed.contradicted or replayed.broken:
-                counts = replayed.held, replayed.kept_in_vain, replayed.contradicted, replayed.broken
-                tables.append(OutcomeTable(*map(len, counts)))
+                tables.append(replayed.table)
     return tables
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-FALSE_SHARE = 0.1
-"""The expected share of chance findings among the guards accepted on the evidence of outcomes."""
+from contramem.grading import FALSE_SHARE
 
 
 def bar(chances: Collection[float], tried: int, false_share: float = FALSE_SHARE) -> float:

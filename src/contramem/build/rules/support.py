@@ -111,6 +111,8 @@ def can_be_broken(guard: Guard, packet: Packet) -> bool:
     """Can any run of the packet have broken it? Most guards are about functions that a given task never calls."""
     if _depends_on_request(guard):
         return True
+    if guard.template == "existence" and guard.conditions:  # whoever does not call it at all breaks it as well
+        return packet.called.issuperset(name for condition in guard.conditions for name in condition.functions)
     needed = parse_pattern(guard.trigger).function
     return not needed or needed in packet.called
 
@@ -120,8 +122,8 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     without it, and one that forbids a call says nothing where the task asks for it."""
     if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
         return True  # it says how to make a call, not whether to
-    if _depends_on_request(guard):
-        return True
+    if guard.conditions:
+        return True  # the guard itself says when it applies
     made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
     return made == (guard.demand == "a call")
 

@@ -1,0 +1,48 @@
+"""Grading: what it means that runs support or contradict a guard, and that it is observed or proven.
+
+`explain`, `try`, `bank propose` and the rules of a build all ask here, with the same counts: runs that kept and broke a
+guard, by outcome, in each task (chance.py). They differ in one thing only, how *proven* allows for what else was tried:
+an author's guard is tested on tasks that were kept back (study/trial_log.py), a rule of a build is corrected for
+everything that the build tried (build/rules/significance.py). docs/decisions.md says why.
+"""
+
+from __future__ import annotations
+
+from contramem.chance import OutcomeTable
+
+FALSE_SHARE = 0.1
+"""The expected share of chance findings among what is called proven."""
+MAX_CHANCE = 0.05
+"""The highest probability by chance of a difference that is not corrected for what else was tried."""
+MAX_CHANCE_UNOPPOSED = 0.1
+"""The same if no run at all passed without it."""
+MIN_TASKS = 2
+"""How many tasks must show a guard that is observed."""
+MAX_CHANCE_IN_ONE_TASK = 0.002
+"""The probability by chance at which one task is enough: six runs against six that all agree."""
+MAX_CONTRADICTING = 0.25
+"""The share of the passing runs it applies to that may break a guard before they contradict it."""
+
+
+def contradicts(table: OutcomeTable) -> bool:
+    """Whether too many passing runs break the guard."""
+    return bool(table.broke_passed) and table.broke_passed >= MAX_CONTRADICTING * table.passed
+
+
+def supports(table: OutcomeTable) -> bool:
+    """Whether passing runs keep the guard, with few exceptions, and failing runs break it more often."""
+    if not (table.kept_passed and table.broke_failed) or contradicts(table):
+        return False
+    return table.broke_failed / table.failed > table.broke_passed / table.passed
+
+
+def is_observed(tasks_for: int, tasks_against: int, broke_passed: int, likely: float) -> bool:
+    """Whether a guard is *observed*: enough tasks show it, and chance hardly explains it within them. `broke_passed`
+    counts the passing runs that broke it."""
+    most = MAX_CHANCE if broke_passed else MAX_CHANCE_UNOPPOSED
+    return likely <= most and is_shown(tasks_for, tasks_against, likely)
+
+
+def is_shown(tasks_for: int, tasks_against: int, likely: float) -> bool:
+    """Whether enough tasks support a guard, and none contradicts it."""
+    return not tasks_against and tasks_for >= (1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS)
