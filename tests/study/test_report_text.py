@@ -8,6 +8,7 @@ import pytest
 from tests.made_runs import call, run
 from tests.study.office import NOTE_RULE, note_office
 
+from contramem.errors import UsageError
 from contramem.study.ask import TrialReport, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.report_text import write_explanations, write_kinds, write_trial
 from contramem.study.run_set import RunSet
@@ -72,3 +73,11 @@ def test_a_kind_whose_tasks_are_all_kept_back_is_not_called_free_of_failures() -
     (kept_back,) = [task for task, half in run_set.halves.items() if half == "kept back"]
     told = write_explanations(explain_kind(run_set, kind=run_set.kind_of_task[kept_back]))
     assert told.startswith("No task on the open half, so look with everything (--all): ")
+
+
+def test_runs_without_outcomes_are_told_so_instead_of_a_misspelt_name(tmp_path: Path) -> None:
+    run_set = RunSet.of([run("a", None, call("Shop.ship", {"id": "7"}), task="Ship it.")])
+    with pytest.raises(UsageError, match="no run has an outcome"):
+        tried(run_set, "existence(Shop.ship)", tmp_path)
+    with pytest.raises(UsageError, match="no run has an outcome"):
+        explain_kind(run_set)

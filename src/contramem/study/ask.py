@@ -114,6 +114,15 @@ def read_guard(text: str, run_set: RunSet) -> Guard:
     return guard
 
 
+def _check_outcomes(run_set: RunSet) -> None:
+    """Raises UsageError if there is nothing to compare."""
+    if not run_set.evidence:
+        raise UsageError(
+            "no run has an outcome, so passing and failing runs cannot be compared. `contramem doctor RUNS` says how "
+            "to name the field that tells whether a run passed."
+        )
+
+
 def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     """Try a guard on the open half of the tasks, or on all, and optionally check it on the held-out half."""
     if request.confirm and request.on_all:
@@ -121,6 +130,7 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
             "what was tried on all tasks cannot be confirmed, because no tasks are kept back. Try it on half of them."
         )
     guard = read_guard(request.guard, run_set)
+    _check_outcomes(run_set)
     tasks = set(run_set.kind(request.kind).tasks) if request.kind else None
     wanted = None if tasks is None else tasks.__contains__
     log = TrialLog(request.log, run_set.digest)
@@ -170,6 +180,7 @@ def explain_kind(
     """What separates the runs of a kind, of the tasks that use a function, or of every kind."""
     if kind and function:
         raise UsageError("give --kind or --function, not both.")
+    _check_outcomes(run_set)
     reports = []
     everywhere = run_set.select(half=None if on_all else "open")
     for name, tasks in _selections(run_set, kind, function):
