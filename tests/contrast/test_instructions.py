@@ -115,6 +115,6 @@ def test_on_real_attacks_every_planted_text_is_found_and_no_honest_one(shared_da
     assert not [text for text in sorted(honest) if instructs(text)]
 
 
-@pytest.mark.parametrize("text", ["refused by f2:a5:c9:c3:db:c3", "see file:///home/ada/notes"])
-def test_a_plain_message_names_no_machine_and_nobodys_folder(text: str) -> None:
+@pytest.mark.parametrize("text", ["refused by f2:a5:c9:c3:db:c3", "see file:///home/ada/notes", "not found: ![a"])
+def test_a_plain_message_shows_no_machine_nobodys_folder_and_no_image(text: str) -> None:
     assert not is_plain_message(text)

@@ -96,6 +96,7 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
         ("TG1RN-BSHBV-8NFON-9RLM3-1PMD2", "BSHBV"),
         (f"seed phrase: {' '.join(['velvet', 'zebra', 'timber', 'canyon'] * 3)}", "timber"),
         ("756.2954.6914.13", "2954"),
+        ("Aadhaar 7580 2092 8050", "2092"),
         ("GOCSPX-" + "aB3" * 9, "aB3aB3"),
     ],
 )

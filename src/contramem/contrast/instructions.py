@@ -74,7 +74,7 @@ def read(text: str) -> ParsedText:
 
 # Never needed to report what happened: links, images, markup, hosts spelled out, machines, home folders.
 _NOT_A_MESSAGE = re.compile(
-    r"!?\[[^\]\n]*\]\(|<\w+[^<>]*=|\{\{|\{%|\$\{|={4,}|#{4,}"
+    r"!\[|\[[^\]\n]*\]\(|<\w+[^<>]*=|\{\{|\{%|\$\{|={4,}|#{4,}"
     r"|\w+ ?(?:\(at\)|\[at\]| at ) ?\w+ ?(?:\(dot\)|\[dot\]| dot ) ?\w+"
     r"|\b\w+ (?:dot|punto|point|punkt) (?:com|org|net|io)\b|hxxps?|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[A-Za-z]:\\|\\\\\w"
     r"|(?:^|[\s'\"(=:/])(?:/home/|/Users/|~/|/root/)|\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b",

@@ -52,11 +52,14 @@ names too."""
 PAPER = re.compile(
     r"(?<![\w.-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{3}\.\d{3}-\d{2}|[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{4}[\dX]"
     r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D]|756\.\d{4}\.\d{4}\.\d\d"
+    r"|(?!20\d\d )(?<!\d )[2-9]\d{3} \d{4} \d{4}(?! \d)"
     r"|(?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){3,4})(?![\w-])"
 )
-"""Numbers that a state gives a person and that tell themselves by their form (of the US, Brazil, China, the UK and
-Switzerland), and keys of licences."""
-_MARK_OF_PAPER = re.compile(r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]|756\.|[A-Z\d]{5}-[A-Z\d]{5}-")
+"""Numbers that a state gives a person and that tell themselves by their form (of the US, Brazil, China, the UK,
+Switzerland and India), and keys of licences."""
+_MARK_OF_PAPER = re.compile(
+    r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]|756\.|\d{4} \d{4} \d|[A-Z\d]{5}-[A-Z\d]{5}-"
+)
 """A part of each such number, which is found faster than the whole."""
 _IN_PROSE = (
     "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
