@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.recording import RunRecording
 from contramem.inject.run import Memory
+from contramem.kept_work import KeptWork
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 from contramem.watch import WatchOptions, WatchRound, find_harmed_tasks, fingerprint, learn_once, watch
@@ -181,6 +184,33 @@ def test_watch_learns_only_when_the_runs_changed_and_are_stable(tmp_path: Path, 
     looks = iter([True, True, False])
     watch(options_for(served, runs, max_changes=50), lambda: next(looks), rounds.append)
     assert [done.runs for done in rounds] == [12]
+
+
+class CountedWork(KeptWork):
+    """Kept work that says how many packets were made."""
+
+    made = 0
+
+    def put(self, stage: str, results: Iterable[tuple[bytes, bytes]]) -> None:
+        kept = list(results)
+        CountedWork.made += len(kept) if stage == "contrast" else 0
+        super().put(stage, kept)
+
+
+def test_a_round_makes_only_the_packets_that_are_new_and_serves_the_same_bank(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    options = replace(
+        options_for(served, runs, max_changes=50), open_work=lambda: CountedWork(tmp_path / "work.db"), store=""
+    )
+    learn_once(replace(options, store=str(tmp_path / "first.db")))
+    write_frozen(tmp_path / "empty.jsonl", Bank())
+    drive(Memory.load(tmp_path / "empty.jsonl", record=RunRecording(runs, source="hasty")), 6, careful=False)
+    CountedWork.made = 0
+    learn_once(replace(options, store=str(tmp_path / "second.db"), serve=tmp_path / "kept.jsonl"))
+    assert CountedWork.made == 1
+    learn_once(options_for(tmp_path / "anew.jsonl", runs, max_changes=50))
+    assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 
 
 def test_runs_that_are_still_being_written_are_left_for_the_next_round(tmp_path: Path, served: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor
-from contramem.contrast.collection import contrast_all
-from contramem.contrast.vocabulary import Vocabulary
+from contramem.contrast.collection import contrast_all, learn_vocabulary
+from contramem.kept_work import NO_WORK, Work
 from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
@@ -46,6 +47,8 @@ class WatchOptions:
     min_sources: int = 1
     """Cards with fewer sources are not served."""
     reading: ReadOptions = field(default_factory=ReadOptions)
+    open_work: Callable[[], AbstractContextManager[Work]] = lambda: nullcontext(NO_WORK)
+    """Where a round keeps the words and packets that it learned from, so that the next one makes only new ones."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +103,12 @@ def watch(
 
 def learn_once(options: WatchOptions) -> WatchRound:
     """One round: read, contrast, build, and serve the bank if it passes every check."""
-    with Pool(read_traces(options.runs, options.reading)) as pool:
+    with Pool(read_traces(options.runs, options.reading)) as pool, options.open_work() as work:
         if not len(pool):
             return WatchRound(0, served=False)
-        vocabulary = Vocabulary(pool)
-        packets, tools = contrast_all(pool, vocabulary), tools_by_function(run for task in pool for run in task)
+        vocabulary = learn_vocabulary(pool, work=work)
+        packets = contrast_all(pool, vocabulary, work=work)
+        tools = tools_by_function(run for task in pool for run in task)
         harmed = find_harmed_tasks(run for task in pool for run in task)
         count = len(pool)
     checks = Validator(vocabulary.closed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contramem.cli.engine_options import EngineChoice
 from contramem.cli.reading import plural, reading_options
 from contramem.cli.sections import SectionedCommand
 from contramem.traces.reader import ReadOptions
@@ -51,7 +52,10 @@ def watch(
     from contramem.watch import WatchOptions, learn_once
     from contramem.watch import watch as watch_runs
 
-    chosen = WatchOptions(paths, where, serve, max_changes, keep, profile, min_sources, options)
+    kept = EngineChoice("local", workers=1, address=None)
+    chosen = WatchOptions(
+        paths, where, serve, max_changes, keep, profile, min_sources, options, lambda: kept.open_work(paths)
+    )
 
     def tell(done: WatchRound) -> None:
         if as_json:

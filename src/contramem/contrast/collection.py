@@ -105,8 +105,12 @@ def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) 
 
 
 def contrast_all(
-    pool: Pool, vocabulary: Vocabulary, on_progress: Progress = no_progress, engine: Engine = SERIAL
+    pool: Pool,
+    vocabulary: Vocabulary,
+    on_progress: Progress = no_progress,
+    engine: Engine = SERIAL,
+    work: Work = NO_WORK,
 ) -> list[Packet]:
     """The packets of all tasks in one list. Memory grows with the number of tasks."""
-    with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets:
+    with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress, work) as packets:
         return list(packets)
