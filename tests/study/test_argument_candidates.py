@@ -166,3 +166,68 @@ def settle_office() -> Iterator[Trajectory]:
 def test_the_right_value_is_described_in_several_ways(pattern: str) -> None:
     function = pattern.partition("[")[0]
     assert f"existence({pattern}) when {function}" in propose_texts(settle_office())
+
+
+def store_office() -> Iterator[Trajectory]:
+    """An object goes to the fullest place of its climate that has one left; the fee is written with two decimals."""
+    for number in range(6):
+        climate = "AB"[number % 2]
+        places = [
+            {
+                "place": f"L{number}{item}7",
+                "climate": "AB"[item % 2],
+                "free": item // 2 * (number + 2),
+                "open": item < 6,
+            }
+            for item in range(8)
+        ]
+        right = next(place for place in places if place["climate"] == climate and place["free"])
+        wrong = next(place for place in places if place["climate"] != climate and place["free"])
+        fees = [{"fee": 100.25 + number}, {"fee": 50.25}]
+        for source, place, amount in (
+            ("careful", right, f"{150.5 + number:.2f}"),
+            ("hasty", wrong, f"{100.25 + number:.2f}"),
+        ):
+            steps = [
+                call("Store.find", {}, {"climate": climate}),
+                call("Store.list", {}, {"places": places}),
+                call("Store.fees", {}, {"fees": fees}),
+                call("Store.move", {"place": place["place"], "fee": amount}),
+            ]
+            yield office(number, source == "careful", *steps, source=source)
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        pytest.param(
+            "place picks lowest free of Store.list where climate = Store.find.climate, free > 0", id="fullest"
+        ),
+        pytest.param("fee sums Store.fees.fee", id="amount written as text"),
+    ],
+)
+def test_a_choice_may_depend_on_what_another_call_returned(relation: str) -> None:
+    assert f"existence(Store.move[{relation}]) when Store.move" in propose_texts(store_office())
+
+
+def test_a_choice_may_depend_on_two_words_and_never_on_the_position_among_some() -> None:
+    def courier_office() -> Iterator[Trajectory]:
+        for number in range(6):
+            people = [
+                {"person": f"C{number}{item}7", "grade": grade, "state": state, "trips": trips}
+                for item, (grade, state, trips) in enumerate(
+                    [("senior", "away", 0), ("junior", "free", 1), ("senior", "free", 4), ("senior", "free", 9)]
+                )
+            ]
+            for source, item in (("careful", 2), ("hasty", number % 2)):
+                send = call("Desk.send", {"person": f"C{number}{item}7"})
+                yield office(
+                    number, source == "careful", call("Desk.list", {}, {"people": people}), send, source=source
+                )
+
+    texts = propose_texts(courier_office())
+    assert (
+        "existence(Desk.send[person picks lowest trips of Desk.list where grade = senior, state = free]) when Desk.send"
+        in texts
+    )
+    assert not [text for text in texts if "picks first of Desk.list where" in text]

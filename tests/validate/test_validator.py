@@ -373,3 +373,13 @@ def test_ordinary_words_about_what_a_function_is_called_after_are_no_value() -> 
 def test_an_ordinary_word_that_names_a_person_is_a_value() -> None:
     of = packet(run("a", True, call("Mail.send_email", {"recipient": "Hope"}), "Done."))
     assert tally(Validator(privacy=Privacy()).candidate(candidate(core_rule="Write to Hope."), of))["privacy"] == 1
+
+
+def test_the_form_of_a_value_in_a_guard_is_no_identifier() -> None:
+    def privacy(form: str) -> list[str]:
+        guard = f"existence(Mail.delete_email[email_id like {form}])"
+        return [refusal.reason for refusal in refusals(guards=(guard,)) if refusal.check == "privacy"]
+
+    assert not privacy("A99-99999")
+    assert not privacy('"AA9999.99999/99"')
+    assert privacy("A12-34567") == ["guards holds a long identifier."]

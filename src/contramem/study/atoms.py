@@ -35,7 +35,7 @@ nearly always true says no more than that the call was made."""
 MAX_VALUES = 500
 """How many items of one result are read."""
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z_\-]{0,23}|[A-Z]\d?|[A-Z]{1,3}\d{0,2}|true|false")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_\-]{0,23}(?: [a-z][a-z_\-]{0,15}){0,2}|[A-Z]\d?|[A-Z]{1,3}\d{0,2}|true|false")
 
 
 class Slot(NamedTuple):

@@ -32,8 +32,11 @@ MAX_WORDS_JOINED = 8
 MAX_DAYS = 400
 
 _CODE = re.compile(r"[A-Za-z]{2,}[-_ ]?\d{1,2}")
+_DECIMAL = re.compile(r"\d{1,12}\.\d{1,4}")
 _HAS_ORDER = re.compile(r"[-+]?\d")
 _DIGITS = re.compile(r"\d+")
+_NOTHING = (0, 0.0, "")
+"""The `rank_key` of 0: places, seats or stock that are used up."""
 _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
@@ -54,10 +57,10 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
         yield from _days(value, call, seen)
     if is_word(value) or (isinstance(value, str) and _CODE.fullmatch(value)):
         yield f"= {write_value(str(value))}"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from _multiples(value, call, seen)
-        yield from _totals(value, call, seen)
-        yield from _comparisons(value, call, seen)
+    if (number := _read_amount(value)) is not None:
+        yield from _multiples(number, call, seen)
+        yield from _totals(number, call, seen)
+        yield from _comparisons(number, call, seen)
     if isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)) >= MIN_DISTINCT:
         yield from _places([value], call, seen)
         yield from _choices(value, call, seen)
@@ -75,6 +78,14 @@ def is_text(value: Any) -> bool:
 
 
 # Numbers
+
+
+def _read_amount(value: Any) -> float | None:
+    """The number that an argument is, or that it writes with decimals: `"696.50"`. Other digits in a text name
+    something."""
+    if isinstance(value, str):
+        return float(value) if _DECIMAL.fullmatch(value) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
@@ -104,11 +115,18 @@ def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[st
 def _divide(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
     """The records that share a word, then those that share two, each with how a guard writes that."""
     by_word = list(_divide_by_word(records))
-    yield from ((some, f" where {test}") for some, test in by_word)
-    for (some, test), (others, other) in combinations(by_word[:MAX_WORDS_JOINED], 2):
+    for some, test in (*by_word, *_join_pairs(by_word[:MAX_WORDS_JOINED])):
+        yield some, f" where {test}"
+
+
+def _join_pairs(
+    by_word: Sequence[tuple[list[dict[str, Any]], str]],
+) -> Iterator[tuple[list[dict[str, Any]], str]]:
+    """The records that share two words, if those are fewer than share either."""
+    for (some, test), (others, other) in combinations(by_word, 2):
         both = [record for record in some if any(record is each for each in others)]
         if both and len(both) < min(len(some), len(others)):
-            yield both, f" where {test}, {other}"
+            yield both, f"{test}, {other}"
 
 
 def _divide_by_word(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
@@ -198,22 +216,29 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
         if function == call.function:
             continue
         yield from _rankings(chosen, value, records, function, "")
-        filters = 0
+        by_word: list[tuple[list[dict[str, Any]], str]] = []
         for field, own in chosen.items():
             if not is_field(field) or isinstance(own, (dict, list)):
                 continue
             if is_word(own):
                 yield f"picks {field} = {write_value(str(own))} of {function}"
             some = [record for record in records if record.get(field) == own]
-            if is_word(own) and filters < MAX_FILTERS:
-                filters += 1
-                yield from _rankings(chosen, value, some, function, f" where {field} = {write_value(_plain(own))}")
-            if len(some) < len(records) and len(str(own)) >= MIN_DISTINCT:
-                yield from (
-                    f"picks {field} = {other}.{place} of {function}"
-                    for other, place in seen.fields_with_text(plain_text(own))
-                    if other not in (function, call.function)
-                )
+            if is_word(own) and len(by_word) < MAX_FILTERS:
+                by_word.append((some, f"{field} = {write_value(_plain(own))}"))
+            for place in _same_elsewhere(field, own, call, function, seen) if len(some) < len(records) else ():
+                if len(str(own)) >= MIN_DISTINCT:
+                    yield f"picks {field} = {place} of {function}"
+                yield from _rankings(chosen, value, some, function, f" where {field} = {place}")
+        for some, test in (*by_word, *_join_pairs(by_word)):
+            yield from _rankings(chosen, value, some, function, f" where {test}")
+
+
+def _same_elsewhere(field: str, own: Any, call: RecordedAction, function: str, seen: SeenFields) -> Iterator[str]:
+    """The fields of other results that have the same value: the climate that the object needs. A short value stands in
+    many fields, so there the name has to be the same."""
+    for other, place in seen.fields_with_text(plain_text(own)):
+        if other not in (function, call.function) and (len(str(own)) >= MIN_DISTINCT or place == field):
+            yield f"{other}.{place}"
 
 
 def _rankings(
@@ -221,10 +246,10 @@ def _rankings(
 ) -> Iterator[str]:
     """Whether the chosen record is the first or last, by order or by a field with numbers or dates. The field that
     identifies the record is no reason to choose it."""
-    if chosen is records[0]:
-        yield f"picks first of {function}{where}"
-    if chosen is records[-1]:
-        yield f"picks last of {function}{where}"
+    if not where and chosen is records[0]:  # among some of the records, a position is an accident
+        yield f"picks first of {function}"
+    if not where and chosen is records[-1]:
+        yield f"picks last of {function}"
     for field, own in chosen.items():
         if not is_field(field) or isinstance(own, (dict, list, bool)) or own == value or not _HAS_ORDER.match(str(own)):
             continue
@@ -232,6 +257,8 @@ def _rankings(
         if len(set(keys)) > 1 and (key := rank_key(chosen, field)) is not None:
             if key == min(keys):
                 yield f"picks lowest {field} of {function}{where}"
+            elif min(keys) == _NOTHING and key == min(other for other in keys if other != _NOTHING):
+                yield f"picks lowest {field} of {function}{where}{', ' if where else ' where '}{field} > 0"
             if key == max(keys):
                 yield f"picks highest {field} of {function}{where}"
 

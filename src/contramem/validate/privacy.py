@@ -31,6 +31,8 @@ _TOKEN = re.compile(r"[^\W\d]\w*(?:[.:\-/]\w+)*")
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 _SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
 """All personal data contain one of these."""
+_FORM = re.compile(r"like \"?[9Aa]+(?:[^\w\"]+[9Aa]+)*\"?(?=[\]\s])")
+"""How a guard writes the form of a value: `like A99-99999` holds no digit of any value."""
 _DIGIT = re.compile(r"\d")
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 
@@ -128,6 +130,8 @@ def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:
 
 def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
     for field, text in zip(case.fields, texts, strict=True):
+        if field.name == "guards":
+            text = _FORM.sub("like", text)
         if _SUSPICIOUS.search(text):
             yield from (f"{field.name} holds {what}." for what in find_personal_data(text))
 
