@@ -32,6 +32,7 @@ def box_office() -> list[Trajectory]:
         good = f"Dear guest, booking Q{number}27-A is refunded. Somebody will call within five days."
         runs.append(letter_run(number, True, good, source="careful"))
         promise = f"Dear guest, booking Q{number}27-A is refunded, with a compensation."
-        bad = (letter_run(number, False, promise), letter_run(number, False, good, due="2031-03-12", amount=80))
+        wednesday = f"2031-03-{(5, 12, 19)[number // 2 % 3]:02d}"
+        bad = (letter_run(number, False, promise), letter_run(number, False, good, due=wednesday, amount=80))
         runs.append(bad[number % 2])
     return runs

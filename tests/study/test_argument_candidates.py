@@ -143,7 +143,7 @@ def settle_office() -> Iterator[Trajectory]:
         ]
         rents, everything = 20100 + 200 * number, 21600 + 300 * number
         for source, total, until, queue in (
-            ("careful", rents, "30.06.2031", "ARREARS-2"),
+            ("careful", rents, ("30.06.2031", "31.07.2031", "30.09.2031")[number % 3], "ARREARS-2"),
             ("hasty", everything, f"{10 + number}.06.2031", "desk-1"),
         ):
             steps = [
@@ -231,3 +231,26 @@ def test_a_choice_may_depend_on_two_words_and_never_on_the_position_among_some()
         in texts
     )
     assert not [text for text in texts if "picks first of Desk.list where" in text]
+
+
+def test_a_day_of_the_week_is_a_reason_where_several_dates_have_it() -> None:
+    def plan_office(*dates: str) -> Iterator[Trajectory]:
+        for number in range(6):
+            for source, on in (("careful", dates[number % len(dates)]), ("hasty", "2031-03-06")):
+                yield office(number, source == "careful", call("Desk.plan", {"on": on}), source=source)
+
+    on_monday = "existence(Desk.plan[on falls on Monday]) when Desk.plan"
+    assert on_monday in propose_texts(plan_office("2031-03-03", "2031-03-10", "2031-03-17"))
+    assert on_monday not in propose_texts(plan_office("2031-03-03"))
+
+
+def test_the_length_of_a_text_that_the_request_gives_is_no_reason() -> None:
+    def letter_office(asked: str) -> Iterator[Trajectory]:
+        for number in range(6):
+            body = f"The meeting {number} is moved to next week, please tell all others about it."
+            for source, text in (("careful", body), ("hasty", "It is moved, as said.")):
+                task = {"task": f"Case {number}. {asked} {body if asked else ''}", "task_id": str(number)}
+                yield run(source, source == "careful", call("Desk.write", {"body": text}), "Done.", **task)
+
+    assert [text for text in propose_texts(letter_office("")) if "characters" in text]
+    assert not [text for text in propose_texts(letter_office("Write:")) if "characters" in text]

@@ -83,6 +83,14 @@ def test_a_rule_that_no_guard_states_is_checked_by_a_query(desk: Desk) -> None:
     assert {run.passed for run in entry.decision.runs} == {True, False}
 
 
+def test_a_long_query_is_shortened_in_the_ledger_and_the_same_card_again_changes_nothing(desk: Desk) -> None:
+    large = "WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number > 500)"
+    check = _QUERY.replace("GROUP BY", f"{large} {'AND true ' * 100} GROUP BY")
+    card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": check}
+    assert "accepted as decision 1 ADD" in desk.propose(card).output
+    assert "NOOP" in desk.propose(card).output
+
+
 @pytest.mark.parametrize(
     ("check", "complaint"),
     [

@@ -50,3 +50,22 @@ def test_ordinary_words_dates_and_conventions_are_nobodys_values(values: RunValu
 )
 def test_people_and_identifiers_are_found_wherever_they_stand(values: RunValues, text: str, found: str) -> None:
     assert list(values.find_private(text)) == [found]
+
+
+def partners(field: str, *values: str) -> RunValues:
+    """Every partner has one of the values in the field."""
+    return RunValues(
+        RunSet.of(
+            run("m", True, call("Desk.find", {}, {field: value}), "Done.", task=f"Case {number}.", task_id=str(number))
+            for number, value in enumerate(values)
+        )
+    )
+
+
+def test_one_of_a_few_words_that_a_field_has_in_several_tasks_is_a_category() -> None:
+    text = "Members of Trinova pay no fee."
+    assert not list(partners("network", *["Trinova"] * 3, "Osmia").find_private(text))
+    assert list(partners("network", "Trinova", "Trinova").find_private(text)) == ["Trinova"]
+    assert list(partners("customer_name", *["Trinova"] * 3).find_private(text)) == ["Trinova"]
+    many = ("Osmia", "Velia", "Nordgard", "Homeca", "Kemper", "Fixwell")
+    assert list(partners("network", *["Trinova"] * 3, *many).find_private(text)) == ["Trinova"]

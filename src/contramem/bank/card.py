@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 
 from contramem.traces.effects import words
 
-Line = Annotated[str, Field(min_length=1, max_length=600)]
+MAX_LINE_CHARS = 600
+Line = Annotated[str, Field(min_length=1, max_length=MAX_LINE_CHARS)]
 Function = Annotated[str, Field(pattern=r"^[^.\s]+\.[^.\s]+$", max_length=170)]
 Version = Annotated[int, Field(ge=1)]
 """Grows by one whenever the text of a card changes. Set by the bank, never by an author."""

@@ -29,6 +29,8 @@ MIN_TASKS_AT_CAP = 3
 MAX_RIGHT = 0.5
 """Of the failing runs that break a guard about an argument, the share that may have passed the same value as a passing
 run of their task."""
+MIN_DATES = 3
+"""How many different dates must fall on a day of the week or the month before that day can be the reason."""
 MIN_MEASURED = 0.8
 """The share of calls that must have what a cap is about."""
 
@@ -132,6 +134,7 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     tasks = defaultdict[str, set[str]](set)
     worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
     true_of: Counter[str] = Counter()
+    dates = defaultdict[str, set[str]](set)
     copied: Counter[str] = Counter()
     padded = set[str]()
     for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
@@ -140,6 +143,8 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
         if any(relation.startswith("from ") for relation in relations):
             copied.update(relations)
         for relation in relations:
+            if relation.startswith("falls on "):
+                dates[relation].add(str(call.arguments[argument])[:10])
             made[relation] |= 1 << place
             true_of[relation] += 1
             if call.worked:
@@ -156,6 +161,8 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
         every, _, where = relation.partition(" where ")
         if where and made[relation] == made[every]:
             continue  # says no more than the same about all records
+        if relation.startswith("falls on ") and len(dates[relation]) < MIN_DATES:
+            continue  # a day of the week that one date has is that date's
         is_always = times == count and (relation != "given" or made[relation] == called)
         if not is_always and len(tasks[relation]) >= MIN_TASKS:
             yield from _ask_for(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from contramem.monitor.comparison import read_number, write_number
+from contramem.monitor.comparison import plain_text, read_number, write_number
 from contramem.study.atoms import names_an_amount
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_distances, is_text
@@ -46,6 +46,8 @@ def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFie
     if isinstance(value, list):
         yield Measure("items"), len(value)
     elif is_text(value):
+        if plain_text(value) in plain_text(call.history.task):
+            return  # a text that the request gives is as long as the request has it
         yield Measure("characters"), len(value)
     elif names_an_amount(argument) and (number := read_number(value)) is not None:
         yield Measure("number"), number

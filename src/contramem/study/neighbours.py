@@ -19,8 +19,8 @@ class Neighbour(NamedTuple):
 
     card: SkillCard
     relation: Relation
-    guard: Guard
-    """The card's guard that shows the relation."""
+    guard: Guard | None
+    """The card's guard that shows the relation; None: the same words, without a guard."""
 
 
 def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neighbour]:
@@ -28,6 +28,9 @@ def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neigh
     neighbours = []
     proposed = guards_of(delta.guards)
     for card in cards:
+        if not proposed and not card.guards and card.skill.core_rule == delta.skill.core_rule:
+            neighbours.append(Neighbour(card, "same", None))
+            continue
         relations = [
             Neighbour(card, relation, theirs)
             for theirs in guards_of(card.guards)

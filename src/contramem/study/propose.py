@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
 from contramem.bank.bank import Bank
-from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.card import MAX_LINE_CHARS, SkillCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
@@ -27,8 +28,6 @@ from contramem.study.sql_check import SqlCheck, try_check
 from contramem.study.tables import RunTables
 from contramem.study.trial import Trial
 from contramem.study.trial_log import TrialLog
-
-MAX_REASON_CHARS = 600
 
 Fate: TypeAlias = Literal["accepted", "refused", "waiting"]
 
@@ -137,7 +136,8 @@ def _choose_patch(
 ) -> tuple[Patch, str]:
     """The smallest edit, and the question to ask before making it. Empty question: no existing card changes."""
     reason = proposal.reason or f"proposed by {author.name}"
-    reason = f"{reason[:MAX_REASON_CHARS]} {_describe_trials(proposal, delta, author.log)}".strip()
+    trials = _describe_trials(proposal, delta, author.log)
+    reason = shorten(f"{reason} {trials}", MAX_LINE_CHARS, placeholder=" …")
     edit: dict[str, Any] = {"delta_index": 0, "reason": reason, "new_or_updated_card": delta}
     if proposal.replaces:
         targets = tuple(bank.find(card_id).card.card_id for card_id in proposal.replaces)

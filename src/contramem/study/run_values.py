@@ -9,6 +9,7 @@ result had shown it belongs to the organization (`finance-lead`), and so do word
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -24,6 +25,10 @@ from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.effects import words
 
 MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
+MAX_CATEGORIES = 6
+MIN_TASKS_OF_CATEGORY = 3
+_NAMING = frozenset("name names title subject label user owner sender author customer company street city".split())
+"""Words of fields that say who or what something is."""
 _TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
 _ABBREVIATION = re.compile(r"(?<![\w@./\-])[A-Z]{2,5}(?![\w@/\-]|\.\w)")
 _ENDS_SENTENCE = re.compile(r"[.!?:;“\"(]\s*$|(?<!\w)['‘]$")
@@ -80,6 +85,7 @@ class RunValues:
     def _contents(self) -> _RunContents:
         """Read once: runs of a large set are on disk."""
         seen, people, single, shared = set[int](), set[int](), set[int](), _SharedValues()
+        categories = _Categories()
         for run in self._run_set.runs:
             for call in run.recorded.calls:
                 for role, value in texts_of_call(call):
@@ -90,8 +96,10 @@ class RunValues:
                         single.update([hash(text)] if text.isalpha() else [])
                 for value in _possible_conventions(call, run) if run.passed is not None else ():
                     shared.add(plain_text(value), run.task)
+                categories.add(call, run.task)
         people -= set(map(hash, self._interface_words))
-        return _RunContents(frozenset(seen), frozenset(people), frozenset(single), frozenset(shared.values))
+        conventions = frozenset(shared.values | categories.find())
+        return _RunContents(frozenset(seen), frozenset(people), frozenset(single), conventions)
 
     @cached_property
     def _interface_words(self) -> frozenset[str]:
@@ -129,6 +137,28 @@ class _SharedValues:
     def add(self, value: str, task: str) -> None:
         if len(value) <= MAX_VALUE_CHARS and self._first_task.setdefault(value, task) != task:
             self.values.add(value)
+
+
+class _Categories:
+    """Fields that hold one of a few words in every task: the `network` of a partner, not the `name`."""
+
+    def __init__(self) -> None:
+        self._tasks = defaultdict[tuple[str, str], dict[str, set[str]]](lambda: defaultdict(set))
+        """By function and field, the values with some of their tasks."""
+
+    def add(self, call: RecordedAction, task: str) -> None:
+        for path, value in walk(call.result()):
+            role = "_".join(path)
+            if not is_word(value) or not str(value).istitle() or _NAMING.intersection(words(role)):
+                continue
+            values = self._tasks[call.function, role]
+            if len(values) <= MAX_CATEGORIES and len(values[plain_text(value)]) < MIN_TASKS_OF_CATEGORY:
+                values[plain_text(value)].add("" if kind_of_text(str(value), role) == "PERSON" else task)
+
+    def find(self) -> set[str]:
+        """The words of such fields that several tasks show."""
+        closed = [values for values in self._tasks.values() if len(values) <= MAX_CATEGORIES]
+        return {value for values in closed for value, tasks in values.items() if len(tasks) >= MIN_TASKS_OF_CATEGORY}
 
 
 @lru_cache(maxsize=1)
