@@ -10,7 +10,6 @@ from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.mine import find_lessons
-from contramem.contrast.enabling import enablings
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
 from contramem.traces.trajectory import Trajectory
@@ -40,23 +39,6 @@ def release(source: str, passed: bool, *steps: object) -> Trajectory:
 PUSH = call("Pipeline.push_tag", {"tag": "v7-fix"})
 REFUSED = call("Pipeline.push_tag", {"tag": "v7-fix"}, error=LOCKED)
 UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
-STATUS = call("Pipeline.show_status", {}, "branch main: protected")
-
-
-def test_what_a_refused_call_needed_is_the_write_and_not_the_look_before_it() -> None:
-    (one,) = enablings(packet(release("a", True, REFUSED, STATUS, UNLOCK, PUSH)).runs)
-    assert one.by == ("Pipeline.unlock_branch",)
-
-
-def test_what_others_had_done_too_and_were_refused_all_the_same_was_not_needed() -> None:
-    note = call("Pipeline.write_note", {"text": "going out"})
-    story = packet(release("a", True, REFUSED, note, UNLOCK, PUSH), release("b", False, note, REFUSED))
-    assert [one.by for one in enablings(story.runs)] == [("Pipeline.unlock_branch",)]
-
-
-def test_another_value_that_came_from_nowhere_explains_the_refusal_away() -> None:
-    other = call("Pipeline.push_tag", {"tag": "v8-fix"})
-    assert enablings(packet(release("a", True, REFUSED, UNLOCK, other)).runs) == []
 
 
 def test_a_precondition_that_a_tool_enforces_needs_one_task_only(tmp_path: Path) -> None:
