@@ -52,7 +52,7 @@ def memory(tmp_path: Path) -> Memory:
 
 def test_a_call_that_goes_against_a_card_of_the_list_is_held_with_the_whole_card(memory: Memory) -> None:
     run = GuidedRun(memory.start(REQUEST))
-    assert "- When you call `book_inspection`: book the slot with the fewest visits." in run.guidance
+    assert "- `book_inspection`: book the slot with the fewest visits." in run.guidance
     assert "### Inspections: slot" not in run.guidance
     run.tell("office.list_slots", {}, SLOTS)
     text = run.hold(BOOK, {"slot_id": "S1"})

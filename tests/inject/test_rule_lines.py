@@ -59,7 +59,7 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
     [
         pytest.param(
             ("absence(shop.pay) when shop.find.tier = A",),
-            "- When you call `pay` and `find` shows a `tier` of A: keep to the rule.",
+            "- When `find` shows a `tier` of A: keep to the rule.",
             id="forbids a call under a condition",
         ),
         pytest.param(
@@ -69,7 +69,7 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
         ),
         pytest.param(
             ("existence(shop.pay[unit = cents]) when shop.pay",),
-            "- When you call `pay`: keep to the rule.",
+            "- `pay`: keep to the rule.",
             id="demands a way to make a call",
         ),
         pytest.param(
@@ -84,7 +84,7 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
         ),
         pytest.param(
             ("precedence(shop.hold, shop.pay)", "response(shop.pay, shop.note)"),
-            "- When you call `pay`: keep to the rule.",
+            "- `pay`: keep to the rule.",
             id="two guards about one call",
         ),
         pytest.param(
@@ -92,9 +92,19 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
             "- When a bill is to be paid: keep to the rule.",
             id="two guards about two calls",
         ),
+        pytest.param(
+            ("existence(shop.pay[unit = cents]) when shop.pay and shop.ship",),
+            "- When you call `pay` and `ship`: keep to the rule.",
+            id="two calls together",
+        ),
+        pytest.param(
+            ("precedence(shop.hold, shop.pay) unless shop.find.tier = A",),
+            "- When you call `pay`, unless `find` shows a `tier` of A: keep to the rule.",
+            id="has an exception",
+        ),
     ],
 )
-def test_a_line_starts_with_the_condition_of_its_guard(guards: tuple[str, ...], line: str) -> None:
+def test_a_line_starts_with_the_call_or_the_condition_of_its_guard(guards: tuple[str, ...], line: str) -> None:
     assert write_rule_line(card("a", "Keep to the rule.", *guards)) == line
 
 
@@ -119,9 +129,46 @@ def test_a_card_for_every_run_of_certain_requests_has_no_line(guards: tuple[str,
     assert write_rule_line(card("a", "Keep to the rule.", *guards)) == ""
 
 
-def test_a_rule_that_starts_with_its_own_condition_is_the_line() -> None:
-    rule = "When the request says “gift”, wrap it."
+@pytest.mark.parametrize("rule", ["When the request says “gift”, wrap it.", "Wrap it."])
+def test_a_rule_for_the_words_of_this_request_is_the_line(rule: str) -> None:
     assert write_rule_line(card("a", rule, 'existence(shop.wrap) when task contains "gift"')) == f"- {rule}"
+
+
+@pytest.mark.parametrize(
+    "rule", ["Keep to the rule.", "When `find` shows a `tier` of A, pay.", "Pay if `find` shows a `tier` of A."]
+)
+def test_the_condition_in_front_does_not_depend_on_the_words_of_the_rule(rule: str) -> None:
+    line = write_rule_line(card("a", rule, "absence(shop.pay) when shop.find.tier = A"))
+    assert line.startswith("- When `find` shows a `tier` of A: ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "guard", "line"),
+    [
+        (
+            "Call `pay` with `unit` set to cents.",
+            "existence(shop.pay[unit = cents]) when shop.pay",
+            "- `pay`: with `unit` set to cents.",
+        ),
+        (
+            "Do not call `pay` if `find` shows a `tier` of A.",
+            "absence(shop.pay) when shop.find.tier = A",
+            "- When `find` shows a `tier` of A: do not call `pay`.",
+        ),
+        (
+            "Call `pay` with `unit` set to cents if `ship` is called.",
+            "existence(shop.pay[unit = cents]) when shop.pay and shop.ship",
+            "- When you call `pay` and `ship`: call `pay` with `unit` set to cents.",
+        ),
+        (
+            "Call `pay` with `unit` set to cents, never euros.",
+            "existence(shop.pay[unit = cents]) when shop.pay",
+            "- `pay`: call `pay` with `unit` set to cents, never euros.",
+        ),
+    ],
+)
+def test_a_rule_that_says_no_more_than_its_guard_is_not_told_twice(rule: str, guard: str, line: str) -> None:
+    assert write_rule_line(card("a", rule, guard)) == line
 
 
 def test_a_rule_about_requests_that_say_something_else_is_not_listed() -> None:
@@ -132,8 +179,8 @@ def test_a_rule_about_requests_that_say_something_else_is_not_listed() -> None:
 
 def test_the_list_says_that_only_lines_apply_whose_condition_holds() -> None:
     guidance = memory_of(CAPPED).start(REQUEST).guidance
-    assert 'only if what it says after "When" is true in this run; ignore all others' in guidance.text
-    assert guidance.text.endswith("- When you call `pay`: pay at most 40 at once.")
+    assert 'A line that starts with "When" applies only if that is true in this run; ignore all others' in guidance.text
+    assert guidance.text.endswith("- `pay`: pay at most 40 at once.")
     assert guidance.listed == guidance.card_ids == ("skill::cap",) and not guidance.whole_card_ids
     assert guidance.tokens == count_tokens(guidance.text)
 
@@ -201,7 +248,7 @@ def test_the_inject_log_counts_listed_cards_as_shown(tmp_path: Path) -> None:
     run = logged.start(REQUEST)
     run.finish(True)
     [start, _] = [json.loads(line) for line in (tmp_path / "inject.jsonl").read_text().splitlines()]
-    assert start["cards"] == {"skill::cap": count_tokens("- When you call `pay`: pay at most 40 at once.\n")}
+    assert start["cards"] == {"skill::cap": count_tokens("- `pay`: pay at most 40 at once.\n")}
 
 
 def test_the_size_of_the_list_is_a_setting_of_the_profile() -> None:

@@ -207,7 +207,7 @@ def test_claude_code_is_shown_rules_in_one_line_each_and_a_call_against_one_brin
     anthropic.replies = [[step] for step in steps]
     claude("Somebody rang this morning. Please see to that.")
     first = str(anthropic.requests[0]["messages"])
-    assert "- When you call `open_ticket`" in first and "### " not in first
+    assert "- `open_ticket`: " in first and "### " not in first
     held, _, made, _ = anthropic.told(4)
     assert "### " in held and "lookup_code" in held, "a held call is answered with the whole card"
     assert "open_ticket: ok" in made
