@@ -39,7 +39,9 @@ def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribut
     """Replace the text of a card by a person's. Raises GuardError if a new guard does not parse."""
     entry = bank.find(card_id)
     refuse_unreadable_guards(text, entry)
-    after = entry.rewrite(text, entry.support).model_copy(update={"reviewed": True})
+    # What calls show is not what the person says: freezing compares the facts with guards, and would reword the text.
+    support = entry.support.model_copy(update={"arguments": {}})
+    after = entry.rewrite(text, support).model_copy(update={"reviewed": True})
     return _act("EDIT", entry, after, by, reason or f"edited by {by}")
 
 

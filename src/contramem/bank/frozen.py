@@ -122,7 +122,7 @@ class FrozenBank:
 
 def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None) -> bytes:
     """The served cards of `bank` as the content of a file."""
-    frozen = _settle([frozen_card(bank.entries[card.card_id]) for card in bank.cards])
+    frozen = _settle([frozen_card(bank.entries[card.card_id]) for card in bank.cards], bank)
     body = b"".join(frozen_line(card) for card in frozen)
     header = BankHeader(
         contramem_bank=FORMAT,
@@ -137,11 +137,13 @@ def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, 
     return header.model_dump_json(exclude=unused).encode() + b"\n" + body
 
 
-def _settle(cards: Sequence[FrozenCard]) -> list[FrozenCard]:
+def _settle(cards: Sequence[FrozenCard], bank: Bank) -> list[FrozenCard]:
     """The cards without contradictions between Function Cards and Skill Cards, in the same order."""
     from contramem.bank.settlement import settle_functions  # parsing guards takes time to import; agents only read
 
-    functions = [card for card in cards if isinstance(card, FrozenFunction)]
+    functions = [
+        (card, bank.entries[card.card_id].support.arguments) for card in cards if isinstance(card, FrozenFunction)
+    ]
     skills = [card for card in cards if isinstance(card, FrozenSkill)]
     settled = {card.card_id: card for card in settle_functions(functions, skills)}
     return [settled.get(card.card_id, card) for card in cards]

@@ -1,29 +1,27 @@
 """Settles contradictions between the cards of a bank before they are served.
 
 A Function Card describes calls: a tool accepts a form, so the card names it. A Skill Card was weighed by how runs end.
-So where a guard of a Skill Card says how an argument has to be given whenever its function is called, and the Function
-Card names another form or another source for it, the Function Card says what the guard says.
+So where a guard of a Skill Card says how an argument has to be given whenever its function is called, and the calls
+behind the Function Card give it in another form or from another source, the Function Card says what the guard says.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from contramem.bank.card import Argument, FunctionCard, SkillCard
+from contramem.bank.support import ArgumentFacts
 from contramem.monitor.argument_condition import ArgumentCondition, Test
 from contramem.monitor.comparison import satisfies
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.places import field_of_place, function_of_place
 from contramem.monitor.scope import CallOccurs
 
 _FORM_TESTS: frozenset[Test] = frozenset(("is", "like"))
 _SOURCE_TESTS: frozenset[Test] = frozenset(("from", "picks", "times", "sums", "counts", "falls"))
-_PEOPLE = {"task": "from the task", "user": "from the user"}
-"""Sources that are no functions, as Function Cards name them."""
-_CODE = re.compile(r"`([^`]+)`")
 _DATE_LETTERS = str.maketrans("YMDHS", "11111")
 
 FunctionT = TypeVar("FunctionT", bound=FunctionCard)
@@ -48,10 +46,15 @@ Claims: TypeAlias = Mapping[str, Sequence[Claim]]
 """By argument."""
 
 
-def settle_functions(functions: Iterable[FunctionT], skills: Iterable[SkillCard]) -> list[FunctionT]:
+Facts: TypeAlias = Mapping[str, ArgumentFacts]
+"""By argument. A card without facts, from a frozen bank or an old store, stays as it is."""
+
+
+def settle_functions(functions: Iterable[tuple[FunctionT, Facts]], skills: Iterable[SkillCard]) -> Iterator[FunctionT]:
     """The Function Cards, with what they say about arguments replaced where a Skill Card says how to give them."""
     claims = _collect_claims(skills)
-    return [_settle(card, claims[card.tool]) if card.tool in claims else card for card in functions]
+    for card, facts in functions:
+        yield _settle(card, facts, claims[card.tool]) if card.tool in claims else card
 
 
 def _collect_claims(skills: Iterable[SkillCard]) -> dict[str, dict[str, list[Claim]]]:
@@ -81,29 +84,39 @@ def _demand_on_every_call(guard: Guard) -> ArgumentCondition | None:
     return pattern.conditions[0] if is_general else None
 
 
-def _settle(card: FunctionT, claims: Claims) -> FunctionT:
-    arguments = tuple(_settle_argument(argument, claims.get(argument.name, ())) for argument in card.arguments)
-    # A rule about such an argument alone ("take it exactly as results show it") is about its form as well.
-    formed = {argument.name for argument in card.arguments if _has_other_form(argument, claims.get(argument.name, ()))}
-    rules = tuple(
-        rule for rule in card.usage_rules if not {*_CODE.findall(rule)} or not formed >= {*_CODE.findall(rule)}
+def _settle(card: FunctionT, facts: Facts, claims: Claims) -> FunctionT:
+    contested = {name: facts[name] for name in claims if name in facts}
+    arguments = tuple(
+        _settle_argument(argument, contested[argument.name], claims[argument.name])
+        if argument.name in contested
+        else argument
+        for argument in card.arguments
     )
+    # What says how to write such an argument ("take it exactly as results show it") is about its form as well.
+    wrong = {
+        rule
+        for name, of_argument in contested.items()
+        if _has_other_form(of_argument, claims[name])
+        for rule in of_argument.form_rules
+    }
+    rules = tuple(rule for rule in card.usage_rules if rule not in wrong)
     return card.model_copy(update={"arguments": arguments, "usage_rules": rules})
 
 
-def _has_other_form(argument: Argument, claims: Sequence[Claim]) -> bool:
-    """Whether a claim demands a form, and the card does not name that very form."""
+def _has_other_form(facts: ArgumentFacts, claims: Sequence[Claim]) -> bool:
+    """Whether a claim demands a form, and the calls do not show that very form alone."""
     demands = [claim for claim in claims if claim.condition.test in _FORM_TESTS and not claim.forbidden]
-    return any(_agrees(form, claim) is not True for claim in demands for form in argument.form.split(" or "))
+    return any(not facts.forms or any(_agrees(form, claim) is not True for form in facts.forms) for claim in demands)
 
 
-def _settle_argument(argument: Argument, claims: Sequence[Claim]) -> Argument:
-    form, meaning = argument.form, argument.meaning
+def _settle_argument(argument: Argument, facts: ArgumentFacts, claims: Sequence[Claim]) -> Argument:
+    form, meaning, forms = argument.form, argument.meaning, facts.forms
     for claim in claims:
         if claim.condition.test in _FORM_TESTS:
-            agreeing = [part for part in form.split(" or ") if _agrees(part, claim) is not False]
-            form = " or ".join(agreeing) or claim.in_words()
-        elif claim.condition.test in _SOURCE_TESTS and _names_other_source(meaning, claim):
+            agreeing = {name: words for name, words in forms.items() if _agrees(name, claim) is not False}
+            if len(agreeing) < len(forms):
+                form, forms = " or ".join(agreeing.values()) or claim.in_words(), agreeing
+        elif claim.condition.test in _SOURCE_TESTS and _has_other_source(facts.sources, claim):
             meaning = claim.in_words()
     return argument.model_copy(update={"form": form, "meaning": meaning})
 
@@ -119,21 +132,17 @@ def _agrees(form: str, claim: Claim) -> bool | None:
     return satisfies(example, "like", value) != claim.forbidden
 
 
-def _names_other_source(meaning: str, claim: Claim) -> bool:
-    """Whether a card names sources, and among them the one that is forbidden, or not the one that is demanded."""
+def _has_other_source(sources: Sequence[str], claim: Claim) -> bool:
+    """Whether the forbidden source is among the sources of the calls, or the demanded one is not."""
     condition = claim.condition
     if claim.forbidden:
-        return condition.test == "from" and _names(meaning, condition.value)
-    if not _CODE.search(meaning) and not any(words in meaning for words in _PEOPLE.values()):
-        return False
+        return condition.test == "from" and _is_among(condition.value, sources)
     places = (condition.value,) if condition.test == "from" else condition.functions
-    return bool(places) and not any(_names(meaning, place) for place in places)
+    return bool(sources) and bool(places) and not any(_is_among(place, sources) for place in places)
 
 
-def _names(meaning: str, place: str) -> bool:
-    """Whether a meaning names a source: `task`, `user`, a function, or a field of its results."""
-    if place in _PEOPLE:
-        return _PEOPLE[place] in meaning
-    _, function, field = (*place.split("."), "", "")[:3]
-    named = re.search(rf"`{re.escape(function)}`(?: \(`([^`]+)`\))?", meaning) if function else None
-    return named is not None and (not field or named[1] in (None, field))
+def _is_among(place: str, sources: Sequence[str]) -> bool:
+    """Whether a place of a guard is one of the sources. A function without a field stands for all its fields."""
+    if field_of_place(place):
+        return place in sources or function_of_place(place) in sources
+    return any(place in (source, function_of_place(source)) for source in sources)

@@ -81,6 +81,19 @@ class GuardSupport(Strict):
 GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda counts: dict(sorted(counts.items())))]
 
 
+class ArgumentFacts(Strict):
+    """How the observed calls of a function give one argument."""
+
+    forms: dict[str, str] = Field(default_factory=dict)
+    """The common forms of its values, most common first, each with its wording on cards. Empty if values are words of a
+    vocabulary or objects."""
+    sources: tuple[str, ...] = ()
+    """The places that most values come from, as guards write them: `task`, `user`, `App.function` or
+    `App.function.field`. Empty if that is not clear."""
+    form_rules: tuple[str, ...] = ()
+    """Usage rules that only say how to write it."""
+
+
 class CardSupport(Strict):
     """The evidence for one card. Sets instead of counts, so that the same task seen twice counts once."""
 
@@ -99,6 +112,8 @@ class CardSupport(Strict):
     call_lists: CallLists = ()
     """For a Function Card: the calls of passing runs that ended in this write. Small models see them as a numbered
     list."""
+    arguments: dict[str, ArgumentFacts] = Field(default_factory=dict)
+    """For a Function Card: what the calls show about each argument, for comparison with guards (settlement.py)."""
     scope: Scope | None = None
     grade: Grade | None = None
     """None if it was not assessed, or the card makes no claim that runs could show."""
@@ -107,7 +122,10 @@ class CardSupport(Strict):
 
     @model_serializer(mode="wrap")
     def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return rename_key(write(self), "guard_counts", "support")
+        fields = rename_key(write(self), "guard_counts", "support")
+        if not self.arguments:  # as in all Skill Cards
+            fields.pop("arguments", None)
+        return fields
 
     def __add__(self, more: CardSupport) -> CardSupport:
         """The combined support. The newer scope and grade win, if set; guard counts add up."""
@@ -121,6 +139,7 @@ class CardSupport(Strict):
             taught_by=self.taught_by + more.taught_by,
             request_words=self.request_words + more.request_words,
             call_lists=self.call_lists + more.call_lists,
+            arguments=self.arguments | more.arguments,
             scope=more.scope or self.scope,
             grade=more.grade or self.grade,
             guard_counts=guard_counts,

@@ -17,6 +17,7 @@ from contramem.bank.patch import Add, Patch
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.call_lists import CallListsByWrite
+from contramem.build.functions.facts import gather_argument_facts
 from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, Provenance, digest_of
@@ -124,6 +125,7 @@ class BankBuild:
             sources=tuple(sources),
             request_words=(words,) if words else (),
             call_lists=call_lists.lists_for(function),
+            arguments=gather_argument_facts(function, observations),
         )
 
     def _by_function(self, packets: Sequence[Packet]) -> tuple[RequestsByFunction, CallListsByWrite]:

@@ -85,6 +85,8 @@ class ArgumentForm(NamedTuple):
     """As the card states it."""
     forms: tuple[str, ...] = ()
     """The common forms, as contrast/values.py writes them; empty for words of a vocabulary and for objects."""
+    words: tuple[str, ...] = ()
+    """Each of these forms, as the card states it."""
     is_list: bool = False
     is_closed: bool = False
     """The values are words of a vocabulary."""
@@ -96,6 +98,8 @@ class ArgumentOrigin(NamedTuple):
     """Where the values of an argument come from."""
 
     text: str = ""
+    sources: tuple[str, ...] = ()
+    """`task`, `user`, `App.function` or `App.function.field`, as the text names them."""
     from_results: bool = False
     mainly_from_results: bool = False
 
@@ -175,9 +179,9 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
     if not forms:
         return ArgumentForm(f"only {NULL} was given")
     common = _find_common_forms(forms)
-    text = " or ".join(form_in_words(name, form) for form in common)
+    in_words = tuple(form_in_words(name, form) for form in common)
     confirmed = tuple(confirm_form(name, form) for form in common)
-    return ArgumentForm(text, confirmed, is_list=is_list_form(common[0]))
+    return ArgumentForm(" or ".join(in_words), confirmed, in_words, is_list=is_list_form(common[0]))
 
 
 def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
@@ -208,7 +212,9 @@ def _find_closed_words(
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     permitted = vocabulary.read_permitted(function, name)
     if permitted and all(str(value) in permitted for call in given for _, value in scalars(call.arguments[name])):
-        return ArgumentForm(f"{many}one of {', '.join(permitted)}", (), bool(many), is_closed=True, is_complete=True)
+        return ArgumentForm(
+            f"{many}one of {', '.join(permitted)}", is_list=bool(many), is_closed=True, is_complete=True
+        )
     vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
     if any(isinstance(call.arguments[name], dict) for call in given):
         return None
@@ -222,10 +228,10 @@ def _find_closed_words(
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
         return None  # numbers from results are not words
     if isinstance(enum, list):
-        return ArgumentForm(f"{many}one of {', '.join(choices)}", (), bool(many), is_closed=True, is_complete=True)
+        return ArgumentForm(f"{many}one of {', '.join(choices)}", is_list=bool(many), is_closed=True, is_complete=True)
     # What was tried may not be everything: only a tool that lists its words closes the list.
     tried = f"text; only {choices[0]} was tried" if len(choices) == 1 else f"text such as {join_list(choices, 'or')}"
-    return ArgumentForm(f"{many}{tried}", (), bool(many), is_closed=True)
+    return ArgumentForm(f"{many}{tried}", is_list=bool(many), is_closed=True)
 
 
 def _find_common_forms(forms: Counter[str]) -> list[str]:
@@ -272,6 +278,14 @@ def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
     return absent == [name] and _MISSING.search(call.error) is not None
 
 
+class _OriginPart(NamedTuple):
+    """How many values come from these sources, and how the card names them."""
+
+    values: int
+    text: str
+    sources: tuple[str, ...]
+
+
 def origin_of(name: str, calls: Calls) -> ArgumentOrigin:
     """Where the values of the successful calls were first seen; empty if that is not clear. Where failing runs took
     them from says little."""
@@ -287,18 +301,19 @@ def origin_of(name: str, calls: Calls) -> ArgumentOrigin:
     results = _from_functions(functions, calls, name, given)
     parts = [
         results,
-        (places[TASK], "from the task"),
-        (places[USER], "from the user"),
+        _OriginPart(places[TASK], "from the task", (TASK,)),
+        _OriginPart(places[USER], "from the user", (USER,)),
     ]
-    clear = sorted(((count, text) for count, text in parts if count >= traced * CLEAR), reverse=True)
-    share = sum(count for count, _ in clear) / traced
+    clear = sorted((part for part in parts if part.values >= traced * CLEAR), reverse=True)
+    share = sum(part.values for part in clear) / traced
     if share < MOSTLY:
         return ArgumentOrigin()
     mostly = "" if share >= NEARLY_ALWAYS else "mostly "
     if mostly and functions and _may_coincide(name, given):
         return ArgumentOrigin()
-    text = f"values {mostly}come {', or '.join(text for _, text in clear)}"
-    return ArgumentOrigin(text, from_results=results in clear, mainly_from_results=clear[0] == results)
+    text = f"values {mostly}come {', or '.join(part.text for part in clear)}"
+    sources = tuple(source for part in clear for source in part.sources)
+    return ArgumentOrigin(text, sources, from_results=results in clear, mainly_from_results=clear[0] == results)
 
 
 def _may_coincide(name: str, given: Sequence[Observation]) -> bool:
@@ -325,25 +340,25 @@ def describe_made_values(name: str, calls: Calls) -> str:
     return "written for the call" if all(call.forms[name] == "text" for call in given) else "worked out for the call"
 
 
-def _from_functions(
-    functions: dict[str, int], calls: Calls, name: str, given: Sequence[Observation]
-) -> tuple[int, str]:
-    """How many values the functions worth naming account for, and their names."""
+def _from_functions(functions: dict[str, int], calls: Calls, name: str, given: Sequence[Observation]) -> _OriginPart:
+    """The functions worth naming."""
     reading = {place: count for place, count in functions.items() if effect_of(place) == "read"}
     total = sum(functions.values())
     chosen = reading if sum(reading.values()) >= total * MOSTLY else functions
     common = sorted((place for place in chosen if chosen[place] >= total * COMMON), key=lambda p: (-chosen[p], p))
     named = common[:MAX_ORIGINS]
     if not named:
-        return 0, ""
+        return _OriginPart(0, "", ())
+    fields = {place: _find_field(name, place, given) for place in named}
     bare = [
-        ("this function" if place == calls.function else calls.refer_to(place)) + _in_field(name, place, given)
-        for place in named
+        ("this function" if place == calls.function else calls.refer_to(place)) + (f" ({code(field)})" if field else "")
+        for place, field in fields.items()
     ]
-    return sum(chosen[place] for place in named), f"from results of {join_list(bare, 'or')}"
+    sources = tuple(f"{place}.{field}" if field else place for place, field in fields.items())
+    return _OriginPart(sum(chosen[place] for place in named), f"from results of {join_list(bare, 'or')}", sources)
 
 
-def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
+def _find_field(name: str, place: str, given: Sequence[Observation]) -> str:
     """The field of the results that contains the values, if it has another name than the argument."""
     # An amount may equal another field by chance; a value that refers to a thing does not.
     counts = all(call.forms.get(name) in ("integer", "number") for call in given)
@@ -353,4 +368,4 @@ def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
     fields = Counter(call.fields.get(name, "") for call in taken)
     field, count = fields.most_common(1)[0]
     is_telling = field and count >= len(taken) * MOSTLY_ONE_FIELD and words(field) != words(name)
-    return f" ({code(field)})" if is_telling else ""
+    return field if is_telling else ""

@@ -61,6 +61,11 @@ def usage_rules(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[st
     )
 
 
+def rules_of_form(calls: Calls, argument: ObservedArgument) -> tuple[str, ...]:
+    """The usage rules that only say how to write this argument."""
+    return (*_formats(calls, [argument]), *_exact_values(calls, [argument]))
+
+
 def _formats(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     """Forms of an argument that failed where another form worked."""
     for name in (argument.name for argument in arguments):
