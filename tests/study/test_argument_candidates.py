@@ -8,7 +8,8 @@ import pytest
 from tests.made_runs import call, run
 from tests.study.box_office import box_office
 
-from contramem.study.candidates import GuardCandidate, propose_candidates
+from contramem.study.candidates import propose_candidates
+from contramem.study.guard_candidate import GuardCandidate
 from contramem.study.masks import GuardMasks
 from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun

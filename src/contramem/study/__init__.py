@@ -7,7 +7,8 @@ halves.py       which tasks are open for trials, and which are held out for conf
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source; guard_check.py: names no run has
 trial_log.py    how many guards were tried and confirmed, so that `proven` means something
 atoms.py        facts about a run that a condition can use; sharpen.py: conditions that make a guard true
-candidates.py   the guards worth trying on a kind of task; argument_candidates.py: those about arguments
+candidates.py   the guards worth trying on a kind of task; argument_candidates.py: those about arguments;
+                guard_candidate.py: one of them
 relations.py    what is true of one argument; measures.py: quantities with a limit; wordings.py: words of texts
 seen_fields.py  what earlier results contained when a call was made
 contenders.py   candidates that may explain failures, with their conditions

@@ -7,12 +7,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from contramem.errors import GuardError
 from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
 from contramem.study.atoms import MIN_TASKS, find_boundary
+from contramem.study.guard_candidate import GuardCandidate, about_argument
 from contramem.study.masks import GuardMasks, Mask, mask_of
 from contramem.study.measures import Measure, find_measures
 from contramem.study.recorded_actions import IndexedRuns, RecordedAction
@@ -36,9 +37,6 @@ MIN_MEASURED = 0.8
 
 _PADDED = re.compile(r"(?<!\d)0\d")
 """A number that is filled up with zeros."""
-
-Proposal: TypeAlias = tuple[str, GuardMasks]
-"""A guard as text, and which runs followed or broke it."""
 
 
 class ArgumentUses:
@@ -100,7 +98,7 @@ class _ListCounts:
         return 2 * self._several[place] >= self._seen[place] > 0
 
 
-def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
+def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate]:
     """Every guard about arguments that is worth a trial."""
     by_argument = dict[tuple[str, str], ArgumentUses]()
     called, lists = defaultdict[str, Mask](int), _ListCounts()
@@ -118,18 +116,18 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
         right = uses.passed_right_values() & failed
-        for text, masks in (
+        for candidate in (
             *_conditions(function, argument, uses, called[function]),
             *_caps(function, argument, uses, called[function]),
             *_words(function, argument, uses, called[function]),
             *_coverage(function, argument, uses, index, lists),
         ):
-            broken = masks.broken & failed
+            broken = candidate.masks.broken & failed
             if (broken & right).bit_count() <= MAX_RIGHT * broken.bit_count():
-                yield text, masks
+                yield candidate
 
 
-def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """Possible conditions on the argument: everything that is true of some of the calls but not of all."""
     tasks = defaultdict[str, set[str]](set)
     worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
@@ -165,25 +163,24 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
             continue  # a day of the week that one date has is that date's
         is_always = times == count and (relation != "given" or made[relation] == called)
         if not is_always and len(tasks[relation]) >= MIN_TASKS:
-            yield from _ask_for(
-                f"{function}[{argument} {relation}]", function, called, made[relation], worked[relation]
-            )
+            yield from _ask_for(function, argument, relation, called, made[relation], worked[relation])
 
 
-def _ask_for(pattern: str, function: str, called: Mask, made: Mask, worked: Mask) -> Iterator[Proposal]:
+def _ask_for(
+    function: str, argument: str, test: str, called: Mask, made: Mask, worked: Mask
+) -> Iterator[GuardCandidate]:
     """One guard that the call is made like this, and one that it is not."""
-    yield f"existence({pattern}) when {function}", GuardMasks(worked, called & ~worked)
-    yield f"absence({pattern}) when {function}", GuardMasks(called & ~made, made)
+    yield about_argument("existence", function, argument, test, GuardMasks(worked, called & ~worked))
+    yield about_argument("absence", function, argument, test, GuardMasks(called & ~made, made))
 
 
-def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """What a text says in some of the calls but not in all."""
     for wording in find_wordings(uses.texts, uses.calls):
-        pattern = f"{function}[{argument} {wording.relation}]"
-        yield from _ask_for(pattern, function, called, wording.made, wording.worked)
+        yield from _ask_for(function, argument, wording.relation, called, wording.made, wording.worked)
 
 
-def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """Maximum amounts per call, at boundaries between the values that were passed."""
     for measure in dict.fromkeys(measure for measures in uses.measures for measure in measures):
         measured = [
@@ -204,11 +201,9 @@ def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Ite
             ways = [(measure.above(boundary), above), (measure.up_to(boundary), below)]
             for relation, breaking in ways[:1] if measure.unit == "items" else ways:
                 broken = mask_of(each.place for each in breaking)
-                if measure.unit == "characters" or _is_limit(boundary, breaking, measured):
-                    yield (
-                        f"absence({function}[{argument} {relation}]) when {function}",
-                        GuardMasks(called & ~broken, broken),
-                    )
+                is_length, followed = measure.unit == "characters", GuardMasks(called & ~broken, broken)
+                if is_length or _is_limit(boundary, breaking, measured):
+                    yield about_argument("absence", function, argument, relation, followed, is_length=is_length)
 
 
 class _Measured(NamedTuple):
@@ -233,7 +228,7 @@ def _is_limit(boundary: float, breaking: Sequence[_Measured], measured: Sequence
 
 def _coverage(
     function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: _ListCounts
-) -> Iterator[Proposal]:
+) -> Iterator[GuardCandidate]:
     """Every item that an earlier call listed is passed to this one."""
     listed: Counter[str] = Counter(
         relation for relations in uses.relations for relation in relations if relation.startswith("from ")
@@ -246,4 +241,5 @@ def _coverage(
             guard = parse_guard(f"covers({giver}, {function}.{argument})")
         except GuardError:
             continue
-        yield str(guard), GuardMasks.of_verdicts(index.replay(guard))
+        masks = GuardMasks.of_verdicts(index.replay(guard))
+        yield GuardCandidate(str(guard), masks, "covers", function, guard.function, argument)

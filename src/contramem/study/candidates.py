@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from contramem.errors import GuardError
-from contramem.monitor.guard import Guard, parse_guard
 from contramem.study.argument_candidates import propose_about_arguments
 from contramem.study.atoms import MIN_TASKS
+from contramem.study.guard_candidate import GuardCandidate, about_call, about_two_calls
 from contramem.study.masks import GuardMasks, Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
@@ -23,32 +22,18 @@ MAX_PAIRS = 2_500
 """How many functions are tried in pairs."""
 
 
-class GuardCandidate(NamedTuple):
-    """A guard as text, and which runs followed or broke it."""
-
-    text: str
-    masks: GuardMasks
-
-    def parse(self) -> Guard | None:
-        """None: it contains a name from the runs that guard syntax cannot express."""
-        try:
-            return parse_guard(self.text)
-        except GuardError:
-            return None
-
-
 def propose_candidates(runs: Sequence[StudyRun]) -> list[GuardCandidate]:
     """Every guard worth a trial on `runs`, each once, simplest first."""
     calls = _FunctionMasks(runs)
-    proposed: dict[str, GuardMasks] = {}
-    for text, masks in (
+    proposed: dict[str, GuardCandidate] = {}
+    for candidate in (
         *_presence(calls),
         *_order(runs, calls),
         *_repetition(runs, calls),
         *propose_about_arguments(runs),
     ):
-        proposed.setdefault(text, masks)
-    return [GuardCandidate(text, proposed[text]) for text in sorted(proposed, key=lambda text: (len(text), text))]
+        proposed.setdefault(candidate.text, candidate)
+    return [proposed[text] for text in sorted(proposed, key=lambda text: (len(text), text))]
 
 
 class _FunctionMasks:
@@ -73,13 +58,13 @@ class _FunctionMasks:
         return mask
 
 
-def _presence(calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+def _presence(calls: _FunctionMasks) -> Iterator[GuardCandidate]:
     """Whether a function is called. In tasks that never involve it, not calling it means nothing."""
     for function, called in calls.called.items():
         worked, where = calls.worked[function], calls.where_called(function)
         if worked and worked != where:
-            yield f"existence({function})", GuardMasks(worked, where & ~worked)
-            yield f"absence({function})", GuardMasks(where & ~called, called)
+            yield about_call("existence", function, GuardMasks(worked, where & ~worked))
+            yield about_call("absence", function, GuardMasks(where & ~called, called))
 
 
 class _Positions(NamedTuple):
@@ -91,7 +76,7 @@ class _Positions(NamedTuple):
     """The first successful call, or else the last call."""
 
 
-def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCandidate]:
     together: Counter[tuple[str, str]] = Counter()
     prepared = defaultdict[tuple[str, str], Mask](int)
     answered = defaultdict[tuple[str, str], Mask](int)
@@ -111,9 +96,9 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[st
     for pair, count in common:
         for before, after in (pair, pair[::-1]) if count >= MIN_TASKS else ():
             kept = prepared[before, after]
-            yield f"precedence({before}, {after})", GuardMasks(kept, calls.called[after] & ~kept)
+            yield about_two_calls("precedence", before, after, GuardMasks(kept, calls.called[after] & ~kept))
             kept = answered[before, after]
-            yield f"response({before}, {after})", GuardMasks(kept, calls.worked[before] & ~kept)
+            yield about_two_calls("response", before, after, GuardMasks(kept, calls.worked[before] & ~kept))
 
 
 def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:
@@ -126,7 +111,7 @@ def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:
     return positions
 
 
-def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCandidate]:
     again, alike = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
     for place, run in enumerate(runs):
         made: dict[str, set[object]] = {}
@@ -138,6 +123,8 @@ def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tup
                 if call.key() in made[call.function]:
                     alike[call.function] |= 1 << place
             made.setdefault(call.function, set()).add(call.key())
-    for template, broken_by in (("not_succession({0}, {0})", again), ("at_most_once({0})", alike)):
-        for function, broken in broken_by.items():
-            yield template.format(function), GuardMasks(calls.worked[function] & ~broken, broken)
+    for function, broken in again.items():
+        masks = GuardMasks(calls.worked[function] & ~broken, broken)
+        yield about_two_calls("not_succession", function, function, masks)
+    for function, broken in alike.items():
+        yield about_call("at_most_once", function, GuardMasks(calls.worked[function] & ~broken, broken))

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from contramem.monitor.guard import Guard
 from contramem.study.atoms import collect_atoms
-from contramem.study.candidates import GuardCandidate, propose_candidates
+from contramem.study.candidates import propose_candidates
+from contramem.study.guard_candidate import GuardCandidate
 from contramem.study.masks import GuardMasks, RunMasks
 from contramem.study.run_set import StudyRun
 from contramem.study.sharpen import Conditions, Sharpened, add_condition
@@ -70,23 +71,21 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
     candidates = propose_candidates(runs)
     search = _ContenderSearch(candidates, runs)
     useful = [candidate for candidate in candidates if explains_some(candidate.masks, masks)]
-    loose = [each for each in useful if is_presence(each) or is_contradicted(each.masks, masks)]
+    loose = [each for each in useful if each.is_presence or is_contradicted(each.masks, masks)]
     loose = _select_most_broken(loose, masks)
-    firm = [each for each in useful if not is_presence(each) and not is_contradicted(each.masks, masks)]
+    firm = [each for each in useful if not each.is_presence and not is_contradicted(each.masks, masks)]
     atoms = collect_atoms(runs)
     facts = Conditions(masks, atoms)
     kinds = Conditions(masks, [atom for atom in atoms if atom.text in search.changing], tells_kinds=True)
-    loose = [each for each in loose if not search.only_goes_on(each.text)]
-    about_arguments = [
-        candidate for candidate in loose if "[" in candidate.text or candidate.text.startswith("covers(")
-    ]
+    loose = [each for each in loose if not search.only_goes_on(each)]
+    about_arguments = [candidate for candidate in loose if candidate.argument]
     by_data = [*search.take(firm), *search.sharpen(loose, facts), *search.sharpen_twice(loose, facts)]
     by_data += search.sharpen(about_arguments, kinds)
     by_words, tried = list[Contender](), len(candidates) + len(loose) * len(facts)
     words = TaskWords(runs)
-    for candidate in filter(is_presence, loose):
-        function = function_of(candidate)
-        atoms = words.not_naming(function) if _is_ban(candidate) else words.about(function)
+    for candidate in (each for each in loose if each.is_presence):
+        function = candidate.function
+        atoms = words.not_naming(function) if candidate.is_ban else words.about(function)
         of_request = Conditions(masks, atoms, tells_kinds=True)
         by_words += search.sharpen([candidate], of_request)
         tried += len(of_request)
@@ -97,7 +96,7 @@ class _ContenderSearch:
     """Turns candidates into contenders."""
 
     def __init__(self, candidates: Iterable[GuardCandidate], runs: Sequence[StudyRun]) -> None:
-        self._families = Counter(map(_family_of, candidates))
+        self._families = Counter(candidate.family for candidate in candidates)
         # A tool whose name says nothing about that may as well change something.
         self.changing = frozenset(
             call.function
@@ -110,37 +109,39 @@ class _ContenderSearch:
         """The candidates without conditions."""
         for candidate in candidates:
             guard = candidate.parse()
-            if guard is not None and not self.only_goes_on(candidate.text):
+            if guard is not None and not self.only_goes_on(candidate):
                 family = self._count_family(candidate)
                 yield Contender(guard, candidate.masks, family, self._clearness(guard))
 
     def sharpen(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
         """The candidates, each with the conditions that leave the fewest exceptions."""
-        sharpened = conditions.sharpen([candidate.masks for candidate in loose], list(map(_is_ban, loose)))
+        sharpened = conditions.sharpen(
+            [candidate.masks for candidate in loose], [candidate.is_ban for candidate in loose]
+        )
         for candidate, splits in zip(loose, sharpened, strict=True):
             yield from self._join(candidate, self._select(candidate, splits, conditions.tells_kinds))
 
     def sharpen_twice(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
         """The same with two conditions, for candidates that one condition improves much but not enough."""
-        some = [candidate for candidate in loose if _family_of(candidate)[1] != "words"]
-        masks, bans = [candidate.masks for candidate in some], list(map(_is_ban, some))
+        some = [candidate for candidate in loose if not candidate.is_about_words]
+        masks, bans = [candidate.masks for candidate in some], [candidate.is_ban for candidate in some]
         for place, splits in conditions.sharpen_twice(masks, bans):
             yield from self._join(some[place], self._select(some[place], splits, conditions.tells_kinds))
 
     def _select(self, candidate: GuardCandidate, splits: Sequence[Sharpened], tells_kinds: bool) -> list[Sharpened]:
         """The conditions that may be the reason for what the candidate demands."""
-        function = function_of(candidate)
-        if is_presence(candidate):  # the result of a call is no reason to make it
-            splits = [split for split in splits if not _begins(split, (function,))]
-        if asked := _arguments_of(candidate):  # a condition on what the guard itself tests only bends it
-            splits = [split for split in splits if not _begins(split, asked)]
-        if function not in self.changing or (tells_kinds and asked):
+        function = candidate.function
+        if candidate.is_presence:  # the result of a call is no reason to make it
+            splits = [split for split in splits if not _begins(split, function)]
+        if candidate.test:  # a condition on what the guard itself tests only bends it
+            splits = [split for split in splits if not _begins(split, f"{function}[{candidate.argument} ")]
+        if function not in self.changing or (tells_kinds and candidate.test):
             return list(splits)
-        if tells_kinds and candidate.text.startswith("existence"):
+        if tells_kinds and candidate.template == "existence":
             return []  # making a requested change is not a lesson
         # That one change goes with another is common to rules about the same amounts or states.
         splits = [split for split in splits if self.changing.isdisjoint(split.condition.split(" and "))]
-        if candidate.text.startswith(("existence", "response")) and not self._follows_a_change(candidate):
+        if candidate.template in ("existence", "response") and not self._follows_a_change(candidate):
             splits = [split for split in splits if split.alike >= MIN_ALIKE]
         return list(splits)
 
@@ -153,20 +154,20 @@ class _ContenderSearch:
                 yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck, split.reach)
 
     def _count_family(self, candidate: GuardCandidate) -> int:
-        size = self._families[_family_of(candidate)]
-        return size * LENGTHS_COUNT if " characters])" in candidate.text else size
+        size = self._families[candidate.family]
+        return size * LENGTHS_COUNT if candidate.is_length else size
 
     def _follows_a_change(self, candidate: GuardCandidate) -> bool:
         """Whether it asks for something after a change. Runs that made the change have not given up."""
-        return candidate.text.startswith("response(") and not self.only_goes_on(candidate.text)
+        return candidate.template == "response" and not self.only_goes_on(candidate)
 
-    def only_goes_on(self, text: str) -> bool:
+    def only_goes_on(self, candidate: GuardCandidate) -> bool:
         """Does it demand that something is done after a mere read? That only says that the task has to be done."""
-        return text.startswith("response(") and text[9:].partition(", ")[0] not in self.changing
+        return candidate.template == "response" and candidate.first not in self.changing
 
     def _clearness(self, guard: Guard) -> int:
         """What must happen after or before a change says most; what must happen after a read, or at any time, least."""
-        if guard.template == "existence" and "[" not in guard.function:
+        if guard.template == "existence" and not guard.patterns[0].conditions:
             return len(_CLEAREST)
         return _CLEAREST.index(guard.template)
 
@@ -215,37 +216,6 @@ def is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
     return table.broke_passed > MAX_CONTRADICTING * table.passed
 
 
-def is_presence(candidate: GuardCandidate) -> bool:
-    """A call demanded in every run or in none: not a rule unless it says when."""
-    return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
-
-
-def _is_ban(candidate: GuardCandidate) -> bool:
-    return candidate.text.startswith("absence(")
-
-
-def function_of(candidate: GuardCandidate) -> str:
-    """The function that a candidate demands or is about."""
-    inside = candidate.text.partition("(")[2]
-    if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):
-        inside = inside.partition(", ")[2]
-    return ".".join(inside.partition("[")[0].partition(")")[0].split(".")[:2])
-
-
-def _family_of(candidate: GuardCandidate) -> tuple[str, str]:
-    """The function, and what is demanded: that it is called, how it is called, or what a text says. There are far more
-    words than anything else."""
-    if any(test in candidate.text for test in (" contains ", " mentions ", " characters]")):
-        return function_of(candidate), "words"
-    return function_of(candidate), "arguments" if "[" in candidate.text else "calls"
-
-
-def _arguments_of(candidate: GuardCandidate) -> tuple[str, ...]:
-    """`App.function[argument `: how conditions on the arguments that a candidate tests begin."""
-    guard = candidate.parse() if "[" in candidate.text else None
-    return tuple(f"{function}[{argument} " for function, argument in guard.arguments) if guard is not None else ()
-
-
-def _begins(split: Sharpened, starts: tuple[str, ...]) -> bool:
+def _begins(split: Sharpened, start: str) -> bool:
     """Does one of its conditions begin like this?"""
-    return any(condition.startswith(starts) for condition in split.condition.split(" and "))
+    return any(condition.startswith(start) for condition in split.condition.split(" and "))
