@@ -38,7 +38,7 @@ def test_json_has_text_tokens_and_hits(run):
 
 def test_explain_shows_the_score_of_what_was_shown_and_of_what_was_not(run):
     output = run(TASK, "--explain").output
-    assert "of 1600 tokens (o200k_base), profile default" in output
+    assert "of 1800 tokens (o200k_base), profile default" in output
     assert "apps of the task: EmailClient" in output
     assert "delete 1." in output
     assert "not shown: under the floor of relevance" in run("Order a ride to the airport", "--explain").output

@@ -124,7 +124,15 @@ def test_a_rule_that_no_line_can_hold_is_told_by_its_title_and_what_it_applies_t
     assert count_tokens(line) <= LINE_TOKENS
 
 
-@pytest.mark.parametrize("guards", [(), ("existence(shop.pay)",), ("precedence(reads(shop), finalize)",)])
+def test_a_card_without_guards_that_was_checked_on_the_runs_is_told_by_its_title() -> None:
+    cards = (card("a", LONG), card("b", LONG), card("c", LONG, functions=()))
+    memory = memory_of(*cards, grades={"skill::a": "observed", "skill::c": "observed"})
+    assert "- When a bill is to be paid: bills: a" in memory.start(REQUEST).guidance.text.splitlines()
+    assert "bills: b" not in memory.start(REQUEST).guidance.text
+    assert "bills: c" not in memory.start(REQUEST).guidance.text
+
+
+@pytest.mark.parametrize("guards", [("existence(shop.pay)",), ("precedence(reads(shop), finalize)",)])
 def test_a_card_for_every_run_of_certain_requests_has_no_line(guards: tuple[str, ...]) -> None:
     assert write_rule_line(card("a", "Keep to the rule.", *guards)) == ""
 

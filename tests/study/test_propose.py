@@ -316,3 +316,11 @@ def test_many_proposals_read_the_runs_once(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_card_with_characters_that_nobody_sees_is_refused() -> None:
     delta = Proposal(title="Sign in\u200b first", when="A refund.", rule="Sign in before it.").as_delta()
     assert [complaint for complaint in schema(Case(delta)) if complaint.startswith("title holds characters")]
+
+
+def test_a_card_without_guards_is_about_the_functions_that_its_check_and_its_rule_name() -> None:
+    known = ["Office.assign_owner", "Office.create_note", "Office.find"]
+    card = Proposal(title="Large notes", when="A note.", rule="Then use `create_note`.", check="... = 'Office.find'")
+    assert card.find_functions(known).functions == ("Office.create_note", "Office.find")
+    named = card.model_copy(update={"functions": ("Office.assign_owner",)})
+    assert named.find_functions(known) == named

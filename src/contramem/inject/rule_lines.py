@@ -1,9 +1,10 @@
 """A Skill Card as one line: when it applies, and what to do then.
 
 The line is for cards that the words of a request did not find. Whoever reads it has to see whether it applies, so it
-starts with the call that it is about, or with its condition as the guards state it. Only cards whose guards are about
-certain calls or observations have a line: whether they apply shows in the run. Other cards are for certain requests,
-and the words of this one did not find them.
+starts with the call that it is about, or with its condition as the guards state it. A card without guards that was
+checked on the runs by a query says itself when it applies, and its title what to do. Cards whose guards are neither
+about certain calls nor about observations have no line: they are for certain requests, and the words of this one did
+not find them.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ def rule_text_of(card: SkillCard) -> CardText | None:
 
 def write_rule_line(card: SkillCard) -> str:
     """`- X: ...` or `- When ...: ...`; empty if the card cannot be told in one line."""
-    if not any(guard.conditions or _find_calls(guard) for guard in guards_of(card.guards)):
+    guards = guards_of(card.guards)
+    if not guards and not (card.functions_used and getattr(card, "grade", None)):
         return ""
-    for line in (_write_rule(card), _write_guards(card), _write_title(card)):
+    if guards and not any(guard.conditions or _find_calls(guard) for guard in guards):
+        return ""
+    for line in (_write_rule(card), _write_guards(card), _write_title(card)) if guards else (_write_title(card),):
         if line and count_tokens(written := f"- {in_lines(line)}") <= LINE_TOKENS:
             return written
     return ""

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +22,8 @@ from contramem.bank.card import Function, Line, Skill, SkillDelta, Strict
 from contramem.errors import UsageError
 from contramem.monitor.guard import guards_of
 from contramem.study.card_text import read_card_text
+
+_NAME = re.compile(r"[\w.\-]*\w")
 
 
 class Proposal(Strict):
@@ -42,7 +46,7 @@ class Proposal(Strict):
     """What must hold at the end; by default the guards in words."""
     recovery: str = ""
     functions: tuple[Function, ...] = ()
-    """By default the functions in the guards."""
+    """By default the functions in the guards; without guards, those that its check and its rule name."""
     tags: tuple[str, ...] = ()
     ability: str | None = None
     """By default the ability of the runs."""
@@ -56,6 +60,14 @@ class Proposal(Strict):
     def _take_one(cls, value: Any) -> Any:
         """A single text becomes a list of its lines."""
         return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
+
+    def find_functions(self, known: Iterable[str]) -> Proposal:
+        """The proposal with the functions that it names, if neither `functions` nor guards tell them."""
+        if self.functions or self.guards:
+            return self
+        named = set(_NAME.findall(f"{self.check} {self.rule}"))
+        functions = sorted(name for name in known if {name, name.rpartition(".")[2]} & named)
+        return self.model_copy(update={"functions": tuple(functions)})
 
     def as_delta(self) -> SkillDelta:
         """The card as a delta."""

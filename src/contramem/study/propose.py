@@ -82,6 +82,7 @@ def decide_proposal(
     """Decide one proposal, inside `store.writing(...)`."""
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
+    proposal = proposal.find_functions(author.run_set.functions)
     try:
         bank, delta = store.bank(), proposal.as_delta()
     except ValidationError as error:  # usually a guard that names something other than a function
