@@ -39,7 +39,10 @@ def test_a_pair_needs_both_of_its_conditions() -> None:
     runs = RunSet.of(made)
     masks = RunMasks(runs.select(), runs)
     guard = GuardMasks(kept=0b1100, broken=0b11110011)
-    listed, small, alone = Atom("T.get.listed = true", 0b111111), Atom("T.get.size <= 9", 0b11001111), 0b1111
-    (pair, *others) = find_pairs(guard, [listed, small, Atom("T.get.ward = 3", alone)], masks, max_wrong=0.0)
+    listed = Atom("T.get.listed = true", 0b111111, slot="T.get.listed")
+    small = Atom("T.get.size <= 9", 0b11001111, slot="T.get.size", is_threshold=True)
+    alone = Atom("T.get.ward = 3", 0b1111, slot="T.get.ward")
+    (pair, *others) = find_pairs(guard, [listed, small, alone], masks, max_wrong=0.0)
     assert pair.text == "T.get.listed = true and T.get.size <= 9"
     assert not others, "what is enough alone is no part of a pair"
+    assert not find_pairs(guard, [listed, small._replace(slot="T.get.listed")], masks, max_wrong=0.0), "one slot"

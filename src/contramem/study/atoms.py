@@ -45,6 +45,10 @@ class Slot(NamedTuple):
     name: str
     of_result: bool
 
+    @property
+    def key(self) -> str:
+        return f"{self.function}.{self.name}" if self.of_result else f"{self.function}[{self.name}]"
+
     def write(self, relation: str) -> str:
         """The condition on a run for this relation here."""
         if self.of_result:
@@ -62,6 +66,15 @@ class Atom(NamedTuple):
     mask: Mask
     choices: int = 1
     """How many conditions there are on the same slot: few for a word, many for an amount, where one fits by chance."""
+    slot: str = ""
+    """What it is about: a function, perhaps with a field or an argument."""
+    is_threshold: bool = False
+    """Whether it says on which side of a number a value is."""
+
+    @property
+    def sides(self) -> int:
+        """A threshold has two sides, however many values it may lie between; a word has as many as there are words."""
+        return 2 if self.is_threshold else self.choices
 
 
 def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
@@ -74,13 +87,23 @@ def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
         seen.add(place, run)
     every = (1 << len(runs)) - 1
     atoms = [
-        (rank, Atom(text, mask, len(of_slot)))
-        for rank, of_slot in seen.slots(runs)
-        for text, mask in of_slot.items()
+        (seen_slot.rank, Atom(text, mask, len(seen_slot.conditions), seen_slot.slot, seen_slot.is_threshold))
+        for seen_slot in seen.slots(runs)
+        for text, mask in seen_slot.conditions.items()
         if 0 < mask < every
     ]
     atoms.sort(key=lambda ranked: (ranked[0], ranked[1].choices, len(ranked[1].text), ranked[1].text))
     return [atom for _, atom in atoms]
+
+
+class _SeenSlot(NamedTuple):
+    """The conditions on one slot, and the runs in which they hold."""
+
+    rank: int
+    """The result of a change is known only after the change, so anything known before is preferred."""
+    slot: str
+    conditions: dict[str, Mask]
+    is_threshold: bool = False
 
 
 class _SeenSlots:
@@ -121,11 +144,11 @@ class _SeenSlots:
         elif is_word(value):
             self._words[slot][_plain_word(value)].add(place)
 
-    def slots(self, runs: Sequence[StudyRun]) -> Iterator[tuple[int, dict[str, Mask]]]:
-        """For each slot, its conditions and the runs in which they hold, with a rank: the result of a change is known
-        only after the change, so anything known before is preferred."""
+    def slots(self, runs: Sequence[StudyRun]) -> Iterator[_SeenSlot]:
+        """Every slot with its conditions."""
         spread = _spread_over_tasks(runs)
-        yield from ((0, {function: spread(self._called[function], False)}) for function in self._changing)
+        for function in self._changing:
+            yield _SeenSlot(0, function, {function: spread(self._called[function], False)})
         for slot, seen in self._words.items():
             if len(seen) <= MAX_WORDS:
                 conditions = [*_words(slot, seen), *_exceptions(slot, seen)]
@@ -134,14 +157,14 @@ class _SeenSlots:
                     for text, places in conditions
                     if len({runs[place].task for place in places}) >= MIN_TASKS and self._tells(slot.function, places)
                 }
-                yield self._rank(slot), words
+                yield _SeenSlot(self._rank(slot), slot.key, words)
         for slot, by_run in self._numbers.items():
             thresholds = {
                 text: spread(places, self._is_fact(slot))
                 for text, places in _thresholds(slot, by_run)
                 if self._tells(slot.function, places)
             }
-            yield self._rank(slot), thresholds
+            yield _SeenSlot(self._rank(slot), slot.key, thresholds, is_threshold=True)
         for function, counts in self._items.items():
             is_fact = function not in self._changing
             found = {runs[place].task for place, numbers in counts.items() if max(numbers)}
@@ -157,7 +180,7 @@ class _SeenSlots:
                 )
                 for amount, low, high in (("none", 0, 0), ("one", 1, 1), ("several", 2, math.inf))
             }
-            yield int(not is_fact), amounts
+            yield _SeenSlot(int(not is_fact), function, amounts)
 
     def _tells(self, function: str, places: set[int]) -> bool:
         """Does a condition that is true of these runs tell more than that the function was called?"""

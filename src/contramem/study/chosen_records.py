@@ -29,6 +29,11 @@ class ChosenField(NamedTuple):
     """The function that listed the record."""
     name: str
 
+    @property
+    def key(self) -> str:
+        """The same for every function that listed the record."""
+        return f"{self.function}[{self.argument} picks {self.name}]"
+
     def write(self, relation: str) -> str:
         """The condition on a run that asks for this relation."""
         return f"{self.function}[{self.argument} picks {self.name} {relation} of {self.lister}]"

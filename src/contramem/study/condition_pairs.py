@@ -6,7 +6,6 @@ A guard speaks about few tasks, so that most conditions are true of the same of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,7 +50,8 @@ def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wr
         _count_shared(chosen, side) for side in (*inside, guard.broken & masks.failed)
     )
     passing = kept_passed + broke_passed
-    slots = np.array([_number_of(slot_of(atom.text), chosen) for atom in chosen])
+    numbers = {slot: number for number, slot in enumerate(dict.fromkeys(atom.slot for atom in chosen))}
+    slots = np.array([numbers[atom.slot] for atom in chosen])
     is_right = (
         (broke_passed <= max_wrong * passing)
         & (kept_passed >= MIN_RUNS)
@@ -93,17 +93,3 @@ def _count_shared(atoms: Sequence[Atom], side: Mask) -> np.ndarray[tuple[int, in
         return np.zeros((len(atoms), len(atoms)), dtype=np.float32)
     matrix = matrix_of([atom.mask & side for atom in atoms], places[-1] + 1)[:, places]
     return matrix @ matrix.T
-
-
-def _number_of(slot: str, atoms: Sequence[Atom]) -> int:
-    return next(number for number, atom in enumerate(atoms) if slot_of(atom.text) == slot)
-
-
-def slot_of(condition: str) -> str:
-    """What a condition is about: a function with a field or an argument."""
-    return re.split(r" (?:=|!=|<=|>|has) ", condition, maxsplit=1)[0]
-
-
-def count_sides(atom: Atom) -> int:
-    """A threshold has two sides, however many values it could lie between; a word has as many as there are words."""
-    return 2 if " > " in atom.text or " <= " in atom.text else atom.choices

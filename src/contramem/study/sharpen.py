@@ -15,7 +15,7 @@ from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.atoms import Atom, collect_atoms
-from contramem.study.condition_pairs import count_sides, find_pairs
+from contramem.study.condition_pairs import find_pairs
 from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
 from contramem.study.run_set import RunSet, StudyRun
 
@@ -156,7 +156,7 @@ class Conditions:
             if len(sharpened) == MAX_WEIGHED:
                 break
             tried = slots * atom.choices
-            weighed = self._weigh_one(guard, atom.mask, atom.text, slots * count_sides(atom), is_ban)
+            weighed = self._weigh_one(guard, atom.mask, atom.text, slots * atom.sides, is_ban)
             if weighed is not None:
                 sharpened.append(weighed._replace(tried=tried))
         return sorted(sharpened, key=_order)
