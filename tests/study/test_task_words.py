@@ -25,6 +25,13 @@ def test_words_that_name_something_of_the_function_are_conditions_alone_and_in_p
     assert words_about("Chat.get_channels", *tasks) == ["task contains channel", "task contains channel starting"]
 
 
+def test_phrases_can_be_limited_to_single_words() -> None:
+    tasks = ("Post it to the channel starting with Ext.", "Write to every channel.", "Summarize the article.")
+    runs = [run("a", True, task=task, task_id=task) for task in tasks]
+    conditions = TaskWords(RunSet.of(runs).runs).about("Chat.get_channels", max_words=1)
+    assert [atom.text for atom in conditions] == ["task contains channel"]
+
+
 def test_names_and_quoted_values_are_no_conditions() -> None:
     tasks = ('Ask Channel Four about "the channel budget".', "Summarize the article.")
     assert words_about("Chat.get_channels", *tasks) == []

@@ -52,9 +52,14 @@ class TaskWords:
                 for word in phrase.split(" "):
                     self._by_stem[stem(singular(word))].add(phrase)
 
-    def about(self, function: str) -> list[Atom]:
+    def about(self, function: str, *, max_words: int = 2) -> list[Atom]:
         """The conditions on the request that name something about the function, fewest words first."""
-        phrases = {phrase for word in _name_words(function) for phrase in self._by_stem.get(stem(singular(word)), ())}
+        phrases = {
+            phrase
+            for word in _name_words(function)
+            for phrase in self._by_stem.get(stem(singular(word)), ())
+            if phrase.count(" ") < max_words
+        }
         by_mask: dict[Mask, str] = {}
         for phrase in sorted(phrases, key=lambda phrase: (phrase.count(" "), len(phrase), phrase)):
             mask = sum(self._places[task] for task, text in self._texts.items() if phrase in text)

@@ -30,8 +30,6 @@ MAX_CONTRADICTING = 0.05
 MIN_TASKS = 2
 """The number of tasks in which failing runs omitted it."""
 MIN_FAILING = 4
-SINGLE_WORD = 3
-"""Number of words in `task contains file`."""
 
 
 def find_unfinished(evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[Rule]:
@@ -51,11 +49,13 @@ class _RequestedChange(NamedTuple):
     function: str
     failing: Mask
     """The failing runs that did not make it."""
+    names_function: bool
+    """Whether the guard demands this very function. Otherwise any change of its app will do."""
 
     def rank(self, covered: Mask) -> tuple[int, bool, int, str]:
         """Most failing runs that nothing else covers; then a function before a class of functions; then fewest
         words."""
-        return (self.failing & ~covered).bit_count(), "writes(" not in self.guard, -len(self.guard), self.guard
+        return (self.failing & ~covered).bit_count(), self.names_function, -len(self.guard), self.guard
 
 
 class _Omissions:
@@ -93,9 +93,11 @@ class _Omissions:
         """The changes that words of requests ask for, using the words that together cover most failing runs without a
         change. `names_functions`: only changes that name a function."""
         words = TaskWords(self._runs)
-        asking = [(function, atom) for function in self._changes for atom in _join_words(words.about(function))]
+        asking = [
+            (function, atom) for function in self._changes for atom in _join_words(words.about(function, max_words=1))
+        ]
         changes = [change for function, atom in asking for change in self._find_requested_changes(function, atom)]
-        changes = [change for change in changes if not names_functions or "writes(" not in change.guard]
+        changes = [change for change in changes if change.names_function or not names_functions]
         covered = 0
         for _ in range(MAX_CALLS):
             best = max(changes, key=lambda change: change.rank(covered), default=None)
@@ -116,9 +118,8 @@ class _Omissions:
                 worked |= self._worked(name)
             masks = GuardMasks(worked & atom.mask, atom.mask & ~worked)
             if self._is_sure(masks) and self._is_sure(masks._replace(broken=masks.broken & ~self._tried(functions))):
-                yield _RequestedChange(
-                    f"existence({what}) when {atom.text}", function, masks.broken & self._masks.failed
-                )
+                guard, failing = f"existence({what}) when {atom.text}", masks.broken & self._masks.failed
+                yield _RequestedChange(guard, function, failing, names_function=what == function)
 
     def try_again(self) -> Iterator[TryAgain]:
         """The calls that failing runs gave up on, with the argument to which passing runs gave another value."""
@@ -166,12 +167,11 @@ class _Omissions:
 
 def _join_words(atoms: Sequence[Atom]) -> list[Atom]:
     """Requests that contain one of the words, and those that contain two of them: `create` and `file`."""
-    single = [atom for atom in atoms if len(atom.text.split()) == SINGLE_WORD]
     pairs = [
         Atom(f"{first.text} and {second.text}", first.mask & second.mask, first.choices)
-        for first, second in combinations(single, 2)
+        for first, second in combinations(atoms, 2)
     ]
-    return [*single, *pairs]
+    return [*atoms, *pairs]
 
 
 def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:
