@@ -34,4 +34,4 @@ def test_cards_stand_under_their_app_or_ability_with_grade_and_tasks(shipped_ban
     headings = [line for line in lines if not line.startswith(" ")]
     assert any(line.startswith("TicketAPI  ") and line.endswith("Function Cards") for line in headings)
     assert any(line.endswith(("Skill Card", "Skill Cards")) for line in headings)
-    assert any("observed, " in line and line.endswith(" tasks") for line in lines)
+    assert any("enforced, " in line and line.endswith(" tasks") for line in lines)
