@@ -96,7 +96,8 @@ def call(
     _, status, used = os.wait4(child, 0)
     killed = os.WIFSIGNALED(status)
     if not killed and os.WEXITSTATUS(status) and not may_fail:
-        raise RuntimeError(f"contramem {' '.join(words)}: exit {os.WEXITSTATUS(status)}, see {folder / 'output'}")
+        said = (folder / "output").read_text(errors="replace").strip()[-500:]
+        raise RuntimeError(f"contramem {' '.join(words)}: exit {os.WEXITSTATUS(status)}: {said}")
     return used.ru_utime + used.ru_stime, time.monotonic() - began
 
 

@@ -79,3 +79,11 @@ def test_any_damage_is_a_clear_error_and_the_rest_is_saved(path: Path, tmp_path:
     assert found.decisions <= whole.decisions
     with open_store(tmp_path / "new.db") as store:
         assert len(store.ledger()) == found.decisions
+
+
+def test_a_header_that_names_another_format_is_damage_and_no_traceback(path: Path) -> None:
+    damaged = bytearray(path.read_bytes())
+    damaged[44:48] = bytes([0, 0, 0, 9])  # the schema format number of SQLite's file header, which is 1 to 4
+    path.write_bytes(damaged)
+    with pytest.raises(ContramemError, match=r"is damaged \(.*unsupported file format"), open_store(path) as store:
+        store.bank()

@@ -212,7 +212,8 @@ _SQLITE_ADVICE = {
 _DAMAGED = "is damaged ({}). `contramem bank check FILE` says what can be saved."
 # SQLite reports these as errors in the statement, but the statement is right and the file is damaged.
 _SIGNS_OF_DAMAGE = re.compile(
-    r"no such (?:table|column)|malformed|could not decode|has no column|is not a table", re.IGNORECASE
+    r"no such (?:table|column)|malformed|could not decode|has no column|is not a table|unsupported file format",
+    re.IGNORECASE,
 )
 
 
