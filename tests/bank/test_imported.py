@@ -6,7 +6,7 @@ import pytest
 from bank_examples import KEEP_EXCEPTION, add, amend, decide, delta
 
 from contramem.bank.acts import judge, person
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, Change
 from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
 from contramem.bank.imported import find_base, import_edits
 from contramem.bank.ledger import Decision, LedgerEntry, fold
@@ -102,6 +102,18 @@ def test_an_edit_on_both_sides_is_a_conflict_and_nothing_is_imported(living):
 
 def test_the_same_edit_on_both_sides_is_not_a_conflict(living):
     content = freeze(living.bank)
+    living.import_(reword(content, "Partition before", "Split before"))
+    assert living.import_(reword(content, "Partition before", "Split before")) == ()
+
+
+def test_an_edit_of_a_card_that_one_source_supports_can_be_imported_again(living):
+    """The file says that one source supports it; a card that a person has edited no longer says so."""
+    entry = living.bank.find(living.id_of())
+    alone = entry.model_copy(update={"support": CardSupport(sources=("model-a",))})
+    changes = (Change(before=entry, after=alone),)
+    living.record(Decision(operation="PATCH", reason="counted", by=ANNA, ability="email", changes=changes))
+    content = freeze(living.bank)
+    assert b'"single_source":true' in content
     living.import_(reword(content, "Partition before", "Split before"))
     assert living.import_(reword(content, "Partition before", "Split before")) == ()
 

@@ -96,7 +96,7 @@ def _lines_in_service(bank: Bank) -> Mapping[str, FrozenCard]:
 
 def _editable(card: FrozenCard | None) -> dict[str, Any] | None:
     """The fields of a line that a person can edit; None if there is no line."""
-    return card.model_dump(exclude={"version", "taught_by", "support"}) if card else None
+    return card.model_dump(exclude={"version", "taught_by", "support", "single_source"}) if card else None
 
 
 def _line(entry: BankEntry | None) -> tuple[tuple[bool, str, str], bytes] | None:
