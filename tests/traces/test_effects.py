@@ -79,6 +79,15 @@ def test_documentation_that_opens_with_a_change_makes_a_write_of_a_read() -> Non
     assert effect_of("Shop.get_quote", "Creates a quote and gives it back.") == "write"
     assert effect_of("Shop.get_quote", "Returns the quote that was created.") == "read"
     assert effect_of("Shop.search_notes", "Run a search over the notes.") == "read"
+    assert effect_of("Shop.find_or_create_user", "Creates the user if there is none.") == "write"
+
+
+@pytest.mark.parametrize(
+    ("function", "description"),
+    [("Shelf.get_book", "Book with this id."), ("Feed.list_posts", "Post by post."), ("Bot.get_updates", "Updates.")],
+)
+def test_documentation_that_opens_with_what_the_name_reads_tells_of_no_change(function: str, description: str) -> None:
+    assert effect_of(function, description) == "read"
 
 
 def test_a_verb_has_one_effect() -> None:

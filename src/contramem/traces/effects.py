@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
@@ -108,11 +109,20 @@ def effect_of(function: str, description: str = "") -> Effect:
     opening = _FIRST_WORD.match(description)
     verb = opening.group(1).lower() if opening else ""
     if by_name is not None:
-        return "read" if _TELLS_OF_CHANGE.isdisjoint(_verb_forms(verb)) else "write"
+        return "write" if _tells_of_change(verb, named) else "read"
     if verb in ("return", "returns"):  # of a function "returns" is what it gives; only in a name is it an act
         return "read"
     effects = (_BY_VERB.get(form) for form in _verb_forms(verb))
     return next((effect for effect in effects if effect in ("read", "write")), "unknown")
+
+
+def _tells_of_change(opening: str, named: list[str]) -> bool:
+    """Whether documentation opens with a change. A word that the name reads is a noun: `get_book`, "Book by its id"."""
+    forms = _verb_forms(opening)
+    is_noun = any(
+        read not in ("and", "or") and not set(_verb_forms(word)).isdisjoint(forms) for read, word in pairwise(named)
+    )
+    return not is_noun and not _TELLS_OF_CHANGE.isdisjoint(forms)
 
 
 def _verb_forms(verb: str) -> tuple[str, ...]:
