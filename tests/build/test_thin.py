@@ -24,11 +24,18 @@ def test_a_thin_bank_says_what_became_of_lessons_which_runs_help_and_what_a_mode
     assert (thin.tasks, thin.several_runs, thin.never_passed, thin.proposed) == (3, 2, 1, 2)
     assert thin.not_kept == {"chance alone may show it": 2}
     assert [advice.partition(":")[0] for advice in thin.advice()] == [
-        "1 tasks have one run",
-        "1 tasks were never solved",
+        "1 task with one run",
+        "1 task that no run solved",
     ]
-    assert thin.model.calls.least == 3 and thin.model.tokens.least > 0
+    assert thin.model is not None and thin.model.calls.least == 3 and thin.model.tokens.least > 0
 
 
 def test_a_bank_with_enough_cards_is_not_thin() -> None:
     assert explain_thin(Selection(SKETCHES), PACKETS, 1, 1, Counter()) is None
+
+
+def test_of_runs_without_outcomes_it_says_so_and_names_no_model_that_could_not_help() -> None:
+    sketches = [TaskSketch(f"t{n}", "general", passes=False, fails=False, called=(), runs=0) for n in range(3)]
+    thin = explain_thin(Selection(sketches), PACKETS, 0, 0, Counter())
+    assert thin is not None and thin.model is None
+    assert [advice.partition(":")[0] for advice in thin.advice()] == ["3 tasks without a known outcome"]

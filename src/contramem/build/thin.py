@@ -37,26 +37,28 @@ class ThinBank:
     """What runs there were, what happened to the lessons they suggested, and what else could be tried."""
 
     tasks: int
+    without_outcome: int
     several_runs: int
+    """Here and below, runs with a known outcome."""
     always_passed: int
     never_passed: int
     proposed: int
     in_service: int
     not_kept: dict[str, int]
     """By reason."""
-    model: ModelCost
+    model: ModelCost | None
+    """None if no outcome is known: a model needs them as well."""
 
     def advice(self) -> list[str]:
         """Which runs would help, most helpful first."""
-        single = self.tasks - self.several_runs
-        advice = []
-        if single:
-            advice.append(f"{single:,} tasks have one run: a second model, or a second try, at them.")
-        if self.never_passed:
-            advice.append(f"{self.never_passed:,} tasks were never solved: a stronger model at them.")
-        if self.always_passed:
-            advice.append(f"{self.always_passed:,} tasks were solved each time: a weaker model at them.")
-        return advice
+        single = self.tasks - self.several_runs - self.without_outcome
+        advice = (
+            (self.without_outcome, "without a known outcome: `contramem doctor` says how to give it."),
+            (single, "with one run: a second model, or a second try, at them."),
+            (self.never_passed, "that no run solved: a stronger model at them."),
+            (self.always_passed, "that every run solved: a weaker model at them."),
+        )
+        return [f"{count:,} {'task' if count == 1 else 'tasks'} {text}" for count, text in advice if count]
 
 
 def explain_thin(
@@ -67,13 +69,14 @@ def explain_thin(
         return None
     return ThinBank(
         tasks=selection.tasks.total(),
+        without_outcome=selection.without_outcome,
         several_runs=selection.several_runs,
         always_passed=selection.always_passed,
         never_passed=selection.never_passed,
         proposed=proposed,
         in_service=in_service,
         not_kept=dict(not_kept.most_common()),
-        model=estimate_model(packets),
+        model=estimate_model(packets) if selection.without_outcome < selection.tasks.total() else None,
     )
 
 

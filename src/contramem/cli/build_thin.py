@@ -11,14 +11,15 @@ import click
 from rich.console import Console
 
 from contramem.build.model.estimate import Range
-from contramem.build.thin import ThinBank
+from contramem.build.thin import ModelCost, ThinBank
 from contramem.cli.reading import collect_options, plural
 
 
 def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
     console = Console()
     console.print(
-        f"[yellow]Few Skill Cards:[/] {thin.several_runs:,} of {plural(thin.tasks, 'task')} have several runs; "
+        f"[yellow]Few Skill Cards:[/] {thin.several_runs:,} of {plural(thin.tasks, 'task')} have several runs with an "
+        f"outcome; "
         f"{plural(thin.proposed, 'lesson')} proposed, {thin.in_service:,} in service."
     )
     for reason, count in thin.not_kept.items():
@@ -26,18 +27,19 @@ def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
     console.print("What helps:")
     for advice in thin.advice():
         console.print(f"  runs: {advice}")
-    model = thin.model
+    if (model := thin.model) is None:
+        return
     price = f", {_range(model.cost_usd, '$', 2)}" if model.cost_usd else ""
     console.print(
         f"  a model on these runs: {_range(model.calls)} calls, {_range(model.tokens)} tokens{price} ({model.model}). "
         "Exactly, without asking it:"
     )
-    console.print(f"[dim]  {model_command(thin, paths, where)}[/]", soft_wrap=True)
+    console.print(f"[dim]  {model_command(model, paths, where)}[/]", soft_wrap=True)
 
 
 def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, Any]:
-    model = thin.model
     return {
+        "tasks_without_outcome": thin.without_outcome,
         "tasks_with_several_runs": thin.several_runs,
         "tasks_always_passed": thin.always_passed,
         "tasks_never_passed": thin.never_passed,
@@ -45,20 +47,24 @@ def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, An
         "in_service": thin.in_service,
         "not_kept": thin.not_kept,
         "advice": thin.advice(),
-        "model": {
-            "name": model.model,
-            "calls": [int(bound) for bound in model.calls],
-            "tokens": [int(bound) for bound in model.tokens],
-            "cost_usd": [round(bound, 2) for bound in model.cost_usd] if model.cost_usd else None,
-            "command": model_command(thin, paths, where),
-        },
+        "model": _model_json(thin.model, paths, where) if thin.model else None,
     }
 
 
-def model_command(thin: ThinBank, paths: Sequence[Path], where: str) -> str:
+def _model_json(model: ModelCost, paths: Sequence[Path], where: str) -> dict[str, Any]:
+    return {
+        "name": model.model,
+        "calls": [int(bound) for bound in model.calls],
+        "tokens": [int(bound) for bound in model.tokens],
+        "cost_usd": [round(bound, 2) for bound in model.cost_usd] if model.cost_usd else None,
+        "command": model_command(model, paths, where),
+    }
+
+
+def model_command(model: ModelCost, paths: Sequence[Path], where: str) -> str:
     """The same build with a model, as it can be run: with the options that say how to read the runs."""
     how_to_read = collect_options(click.get_current_context())
-    words = [*map(str, paths), *how_to_read, "--bank", where, "--model", thin.model.model, "--dry-run"]
+    words = [*map(str, paths), *how_to_read, "--bank", where, "--model", model.model, "--dry-run"]
     return shlex.join(["contramem", "build", *words])
 
 

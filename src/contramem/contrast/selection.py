@@ -27,12 +27,13 @@ class Selection:
         self._max_tasks = max_tasks
         self.tasks: Counter[str] = Counter()
         """All tasks, by ability."""
-        self.contrastive = self.several_runs = self.always_passed = self.never_passed = 0
+        self.contrastive = self.several_runs = self.always_passed = self.never_passed = self.without_outcome = 0
         by_ability: dict[str, list[TaskSketch]] = defaultdict(list)
         for task in tasks:
             self.tasks[task.ability] += 1
             self.contrastive += task.passes and task.fails
             self.several_runs += task.runs > 1
+            self.without_outcome += task.runs == 0
             self.always_passed += task.runs > 1 and task.passes and not task.fails
             self.never_passed += task.runs > 1 and task.fails and not task.passes
             by_ability[task.ability].append(task)
