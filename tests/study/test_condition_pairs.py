@@ -43,6 +43,6 @@ def test_a_pair_needs_both_of_its_conditions() -> None:
     small = Atom("T.get.size <= 9", 0b11001111, slot="T.get.size", is_threshold=True)
     alone = Atom("T.get.ward = 3", 0b1111, slot="T.get.ward")
     (pair, *others) = find_pairs(guard, [listed, small, alone], masks, max_wrong=0.0)
-    assert pair.text == "T.get.listed = true and T.get.size <= 9"
+    assert pair.atoms == (listed, small)
     assert not others, "what is enough alone is no part of a pair"
     assert not find_pairs(guard, [listed, small._replace(slot="T.get.listed")], masks, max_wrong=0.0), "one slot"

@@ -65,6 +65,26 @@ def test_an_exception_is_found_as_such() -> None:
     assert wanted in {str(first.guard), *map(str, first.same)}
 
 
+def group_office() -> Iterator[Trajectory]:
+    """Groups are not booked but referred. `book_options` tells who is a group, and its name begins like `book`."""
+    for number in range(12):
+        is_group = number % 3 == 0
+        guest = {"guest": f"G{number}"}
+        look = call("Box.book_options", guest, {"party": ("group", "couple", "single")[number % 3]})
+        book = call("Box.book", guest)
+        refer = call("Box.refer", guest)
+        for source, books in (("careful", not is_group), ("eager", True), ("shy", False)):
+            steps = [look, book if books else refer]
+            yield run(source, books != is_group, *steps, "Done.", task=f"Guest G{number}.", task_id=f"{number}")
+
+
+def test_the_result_of_a_function_with_a_longer_name_may_be_the_reason_for_a_call() -> None:
+    runs = RunSet.of(group_office())
+    found = explain(runs.select(), runs).differences
+    guards = {str(guard) for difference in found for guard in (difference.guard, *difference.same)}
+    assert "absence(Box.book) when Box.book_options.party = group" in guards
+
+
 def letter_office() -> Iterator[Trajectory]:
     """Letters about complaints say when somebody will call; letters about refunds need not."""
     for number in range(12):

@@ -46,6 +46,11 @@ class Slot(NamedTuple):
     of_result: bool
 
     @property
+    def argument(self) -> str:
+        """Empty if it is a field of the result."""
+        return "" if self.of_result else self.name
+
+    @property
     def key(self) -> str:
         return f"{self.function}.{self.name}" if self.of_result else f"{self.function}[{self.name}]"
 
@@ -70,6 +75,10 @@ class Atom(NamedTuple):
     """What it is about: a function, perhaps with a field or an argument."""
     is_threshold: bool = False
     """Whether it says on which side of a number a value is."""
+    function: str = ""
+    """The function whose calls or results it is about; empty if it is about the request."""
+    argument: str = ""
+    """The argument that it is about, if any."""
 
     @property
     def sides(self) -> int:
@@ -87,7 +96,7 @@ def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
         seen.add(place, run)
     every = (1 << len(runs)) - 1
     atoms = [
-        (seen_slot.rank, Atom(text, mask, len(seen_slot.conditions), seen_slot.slot, seen_slot.is_threshold))
+        (seen_slot.rank, seen_slot.make_atom(text, mask))
         for seen_slot in seen.slots(runs)
         for text, mask in seen_slot.conditions.items()
         if 0 < mask < every
@@ -103,7 +112,12 @@ class _SeenSlot(NamedTuple):
     """The result of a change is known only after the change, so anything known before is preferred."""
     slot: str
     conditions: dict[str, Mask]
+    function: str
+    argument: str = ""
     is_threshold: bool = False
+
+    def make_atom(self, text: str, mask: Mask) -> Atom:
+        return Atom(text, mask, len(self.conditions), self.slot, self.is_threshold, self.function, self.argument)
 
 
 class _SeenSlots:
@@ -148,7 +162,7 @@ class _SeenSlots:
         """Every slot with its conditions."""
         spread = _spread_over_tasks(runs)
         for function in self._changing:
-            yield _SeenSlot(0, function, {function: spread(self._called[function], False)})
+            yield _SeenSlot(0, function, {function: spread(self._called[function], False)}, function)
         for slot, seen in self._words.items():
             if len(seen) <= MAX_WORDS:
                 conditions = [*_words(slot, seen), *_exceptions(slot, seen)]
@@ -157,14 +171,14 @@ class _SeenSlots:
                     for text, places in conditions
                     if len({runs[place].task for place in places}) >= MIN_TASKS and self._tells(slot.function, places)
                 }
-                yield _SeenSlot(self._rank(slot), slot.key, words)
+                yield _SeenSlot(self._rank(slot), slot.key, words, slot.function, slot.argument)
         for slot, by_run in self._numbers.items():
             thresholds = {
                 text: spread(places, self._is_fact(slot))
                 for text, places in _thresholds(slot, by_run)
                 if self._tells(slot.function, places)
             }
-            yield _SeenSlot(self._rank(slot), slot.key, thresholds, is_threshold=True)
+            yield _SeenSlot(self._rank(slot), slot.key, thresholds, slot.function, slot.argument, is_threshold=True)
         for function, counts in self._items.items():
             is_fact = function not in self._changing
             found = {runs[place].task for place, numbers in counts.items() if max(numbers)}
@@ -180,7 +194,7 @@ class _SeenSlots:
                 )
                 for amount, low, high in (("none", 0, 0), ("one", 1, 1), ("several", 2, math.inf))
             }
-            yield _SeenSlot(int(not is_fact), function, amounts)
+            yield _SeenSlot(int(not is_fact), function, amounts, function)
 
     def _tells(self, function: str, places: set[int]) -> bool:
         """Does a condition that is true of these runs tell more than that the function was called?"""

@@ -31,12 +31,8 @@ class ConditionPair(NamedTuple):
     """Pairs of slots, times the choices in these two. The more, the less it means."""
 
     @property
-    def mask(self) -> Mask:
-        return self.first.mask & self.second.mask
-
-    @property
-    def text(self) -> str:
-        return f"{self.first.text} and {self.second.text}"
+    def atoms(self) -> tuple[Atom, Atom]:
+        return self.first, self.second
 
 
 def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wrong: float) -> list[ConditionPair]:

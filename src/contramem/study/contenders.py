@@ -132,15 +132,16 @@ class _ContenderSearch:
         """The conditions that may be the reason for what the candidate demands."""
         function = candidate.function
         if candidate.is_presence:  # the result of a call is no reason to make it
-            splits = [split for split in splits if not _begins(split, function)]
+            splits = [split for split in splits if all(atom.function != function for atom in split.atoms)]
         if candidate.test:  # a condition on what the guard itself tests only bends it
-            splits = [split for split in splits if not _begins(split, f"{function}[{candidate.argument} ")]
+            tested = function, candidate.argument
+            splits = [split for split in splits if all((atom.function, atom.argument) != tested for atom in split.atoms)]
         if function not in self.changing or (tells_kinds and candidate.test):
             return list(splits)
         if tells_kinds and candidate.template == "existence":
             return []  # making a requested change is not a lesson
         # That one change goes with another is common to rules about the same amounts or states.
-        splits = [split for split in splits if self.changing.isdisjoint(split.condition.split(" and "))]
+        splits = [split for split in splits if all(atom.text not in self.changing for atom in split.atoms)]
         if candidate.template in ("existence", "response") and not self._follows_a_change(candidate):
             splits = [split for split in splits if split.alike >= MIN_ALIKE]
         return list(splits)
@@ -214,8 +215,3 @@ def is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
     """Do too many passing runs break it?"""
     table = masks.table(guard)
     return table.broke_passed > MAX_CONTRADICTING * table.passed
-
-
-def _begins(split: Sharpened, start: str) -> bool:
-    """Does one of its conditions begin like this?"""
-    return any(condition.startswith(start) for condition in split.condition.split(" and "))

@@ -45,7 +45,8 @@ class Split:
 class Sharpened(NamedTuple):
     """The runs under a condition that leaves a guard fewer exceptions."""
 
-    condition: str
+    atoms: tuple[Atom, ...]
+    """All must hold."""
     masks: GuardMasks
     chance: float
     tried: int
@@ -59,6 +60,11 @@ class Sharpened(NamedTuple):
     each picked as many tasks blindly. If few tasks contradict a guard, or few remain, nearly any condition does."""
     reach: int
     """Runs of any task in which the condition holds."""
+
+    @property
+    def condition(self) -> str:
+        """In guard syntax."""
+        return " and ".join(atom.text for atom in self.atoms)
 
 
 class _SplitCounts(NamedTuple):
@@ -83,7 +89,6 @@ class Conditions:
             by_mask.setdefault(atom.mask, atom)
         self._atoms = list(by_mask.values())
         self._choices = np.array([atom.choices for atom in self._atoms])
-        self._last_counts: tuple[Sequence[GuardMasks], _SplitCounts | None] | None = None
         self._matrix = matrix_of(list(by_mask), len(masks.runs)).T if by_mask else None
 
     def __len__(self) -> int:
@@ -94,7 +99,7 @@ class Conditions:
 
         `forbids`: for each guard, whether it forbids a call. Runs that made the call have not given up.
         """
-        counts = self._count(guards)
+        counts = self._count_splits(guards)
         if counts is None:
             yield from ([] for _ in guards)
             return
@@ -113,16 +118,11 @@ class Conditions:
         for row in sorted(range(len(guards)), key=lambda row: (-failing[row], row))[:MAX_TWICE]:
             pairs = find_pairs(guards[row], self._atoms, self._masks, MAX_CONTRADICTING)
             is_ban = bool(forbids) and forbids[row]
-            sharpened = [self._weigh_one(guards[row], pair.mask, pair.text, pair.tried, is_ban) for pair in pairs]
+            sharpened = [self._weigh_one(guards[row], pair.atoms, pair.tried, is_ban) for pair in pairs]
             yield row, sorted((each for each in sharpened if each is not None), key=_order)[:MAX_WEIGHED]
 
-    def _count(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
-        """None if there is nothing to count. The last counts are kept: one condition and two are looked for in turn."""
-        if self._last_counts is None or self._last_counts[0] != guards:
-            self._last_counts = guards, self._count_splits(guards)
-        return self._last_counts[1]
-
     def _count_splits(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
+        """None if there is nothing to count."""
         if self._matrix is None or not guards:
             return None
         passed, failed, runs = self._masks.passed, self._masks.failed, len(self._masks.runs)
@@ -155,20 +155,24 @@ class Conditions:
         for atom in atoms:
             if len(sharpened) == MAX_WEIGHED:
                 break
-            tried = slots * atom.choices
-            weighed = self._weigh_one(guard, atom.mask, atom.text, slots * atom.sides, is_ban)
+            weighed = self._weigh_one(guard, (atom,), slots * atom.sides, is_ban)
             if weighed is not None:
-                sharpened.append(weighed._replace(tried=tried))
+                sharpened.append(weighed._replace(tried=slots * atom.choices))
         return sorted(sharpened, key=_order)
 
-    def _weigh_one(self, guard: GuardMasks, mask: Mask, text: str, sides: int, is_ban: bool) -> Sharpened | None:
+    def _weigh_one(
+        self, guard: GuardMasks, atoms: tuple[Atom, ...], sides: int, is_ban: bool
+    ) -> Sharpened | None:
         """None: the condition only tells one kind of task from another."""
+        mask = self._masks.every
+        for atom in atoms:
+            mask &= atom.mask
         alike = self._share_alike(guard, mask, is_ban)
         if not alike:
             return None
         inside = guard.within(mask)
         by_luck = sides * self._share_by_luck(guard, inside)
-        return Sharpened(text, inside, self._masks.chance(inside), sides, alike, by_luck, mask.bit_count())
+        return Sharpened(atoms, inside, self._masks.chance(inside), sides, alike, by_luck, mask.bit_count())
 
     def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
         """Among conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
