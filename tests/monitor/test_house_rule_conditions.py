@@ -74,6 +74,7 @@ PAY_MORE = call("Shop.pay", {"amount": 100, "on": "2026-03-14", "code": "R9", "i
         ("existence(Shop.pay[amount sums 0.8 times Shop.list.total])", [ITEMS, PAY], "holds"),
         ("absence(Shop.pay[on falls on month end])", [call("Shop.pay", {"on": "2031-02-28"})], "broken"),
         ("absence(Shop.pay[on falls on month end])", [call("Shop.pay", {"on": "28.02.2032"})], "holds"),
+        ("absence(Shop.pay[on falls on month end])", [call("Shop.pay", {"on": "9999-12-31"})], "broken"),
         ("existence(Shop.pay[on falls on month start])", [call("Shop.pay", {"on": "01.02.2032"})], "holds"),
         ("absence(Shop.pay[on falls on weekend])", [PAY], "holds"),
         ("absence(Shop.pay[on falls on weekend])", [PAY_MORE], "broken"),

@@ -10,8 +10,9 @@ falls at most 7 days after App.find.due       between the date and 7 days later;
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,8 +22,7 @@ from contramem.monitor.places import FIELD_PLACE, function_of_place, name_place,
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _GROUPS = {"weekday": range(5), "weekend": range(5, 7), **{day: (number,) for number, day in enumerate(DAYS)}}
-MONTH_ENDS = {"month start": 0, "month end": 1}
-"""How many days before the first of a month the day lies."""
+MONTH_ENDS = ("month start", "month end")
 _SECONDS = {"day": 86400, "hour": 3600, "minute": 60}
 _ON = re.compile(rf"on\s+({'|'.join((*_GROUPS, *MONTH_ENDS))})", re.IGNORECASE)
 _DISTANCE = re.compile(
@@ -67,7 +67,7 @@ class DateRelation(NamedTuple):
         if time is None:
             return False
         if self.day in MONTH_ENDS:
-            return (time + timedelta(days=MONTH_ENDS[self.day])).day == 1
+            return time.day == (1 if self.day == "month start" else monthrange(time.year, time.month)[1])
         if self.day:
             return time.weekday() in _GROUPS[self.day.lower()]
         return any(self._is_reached(time, base) for base in _times(action, self.place))

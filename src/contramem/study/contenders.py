@@ -135,7 +135,9 @@ class _ContenderSearch:
             splits = [split for split in splits if all(atom.function != function for atom in split.atoms)]
         if candidate.test:  # a condition on what the guard itself tests only bends it
             tested = function, candidate.argument
-            splits = [split for split in splits if all((atom.function, atom.argument) != tested for atom in split.atoms)]
+            splits = [
+                split for split in splits if all((atom.function, atom.argument) != tested for atom in split.atoms)
+            ]
         if function not in self.changing or (tells_kinds and candidate.test):
             return list(splits)
         if tells_kinds and candidate.template == "existence":

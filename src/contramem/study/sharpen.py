@@ -160,9 +160,7 @@ class Conditions:
                 sharpened.append(weighed._replace(tried=slots * atom.choices))
         return sorted(sharpened, key=_order)
 
-    def _weigh_one(
-        self, guard: GuardMasks, atoms: tuple[Atom, ...], sides: int, is_ban: bool
-    ) -> Sharpened | None:
+    def _weigh_one(self, guard: GuardMasks, atoms: tuple[Atom, ...], sides: int, is_ban: bool) -> Sharpened | None:
         """None: the condition only tells one kind of task from another."""
         mask = self._masks.every
         for atom in atoms:
