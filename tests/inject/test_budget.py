@@ -84,6 +84,11 @@ def test_markup_is_shown_as_it_is():
     assert text.lines[2] == "Rule: Use <b> & {{ braces }} {% raw %} <|endoftext|>."
 
 
+def test_a_rule_that_is_its_own_completion_is_not_told_twice():
+    text = text_of(skill(rule="Give it in cents.", done=["Give it in cents."]))
+    assert [line.partition(" ")[0] for line in text.lines] == ["###", "Applies", "Rule:"]
+
+
 def test_a_bare_function_card_has_no_empty_fields():
     card = FunctionCard(
         card_id="function::A.f", tool="A.f", app="A", function="f", what_it_does="Does it.", returns="Nothing."

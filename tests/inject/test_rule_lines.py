@@ -164,6 +164,11 @@ def test_the_condition_in_front_does_not_depend_on_the_words_of_the_rule(rule: s
             "- When `find` shows a `tier` of A: do not call `pay`.",
         ),
         (
+            "Do not call `pay` if `find` shows a `tier` of A. Look before you decide.",
+            "absence(shop.pay) when shop.find.tier = A",
+            "- When `find` shows a `tier` of A: do not call `pay`. Look before you decide.",
+        ),
+        (
             "Call `pay` with `unit` set to cents if `ship` is called.",
             "existence(shop.pay[unit = cents]) when shop.pay and shop.ship",
             "- When you call `pay` and `ship`: call `pay` with `unit` set to cents.",
@@ -175,7 +180,7 @@ def test_the_condition_in_front_does_not_depend_on_the_words_of_the_rule(rule: s
         ),
     ],
 )
-def test_a_rule_that_says_no_more_than_its_guard_is_not_told_twice(rule: str, guard: str, line: str) -> None:
+def test_what_a_rule_says_like_its_guard_is_not_told_twice(rule: str, guard: str, line: str) -> None:
     assert write_rule_line(card("a", rule, guard)) == line
 
 

@@ -66,6 +66,8 @@ def _write(card: Card) -> str:
             "inject/prompts/function_card.jinja", card=in_lines({"single_source": False} | card.model_dump())
         ).text
     shown = [(field, field.texts(card)) for field in SKILL_FIELDS if field.guidance]
+    if card.skill.completion == (card.skill.core_rule,):  # as of proposed cards without guards
+        shown = [(field, texts) for field, texts in shown if field.path != "skill.completion"]
     fields = [(field.guidance, _join(field, texts)) for field, texts in shown if texts]
     if getattr(card, "single_source", False):
         fields.append(("Seen", "in runs of one agent only"))

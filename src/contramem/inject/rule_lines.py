@@ -50,8 +50,9 @@ def _write_rule(card: SkillCard) -> str:
     guards = guards_of(card.guards)
     leads = {_write_lead(guard) for guard in guards}
     lead = leads.pop() if len(leads) == 1 else _write_condition(card)
-    if len(guards) == 1 and lead and rule == _write_order(guards[0], with_condition=True):
-        return f"{lead} {_lower(_write_order(guards[0]))}"  # the condition is in front already
+    if len(guards) == 1 and lead and rule.startswith(order := _write_order(guards[0], with_condition=True)):
+        # The condition is in front already.
+        return f"{lead} {_lower(_write_order(guards[0]))}{rule.removeprefix(order)}"
     return f"{lead} {_lower(rule)}" if lead else f"{rule[0].upper()}{rule[1:]}"
 
 
