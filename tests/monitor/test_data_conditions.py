@@ -137,6 +137,10 @@ def test_a_guard_has_one_canonical_form(written: str, canonical: str) -> None:
             "`Shop.list` returns several items.",
         ),
         (
+            "absence(Shop.pay) when Shop.list has at least 1 where state = open",
+            "`pay` is not called, if `Shop.list` returns at least 1 item whose `state` = open.",
+        ),
+        (
             "absence(Shop.pay) when Shop.pay[sum > 9] unless Shop.find.tier = A",
             "`pay` is not called, if `pay` is called with `sum` above 9, unless `Shop.find` shows a `tier` of A.",
         ),

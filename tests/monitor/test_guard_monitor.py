@@ -107,7 +107,7 @@ def test_after_a_refused_guess_a_value_that_was_shown_is_owed() -> None:
     for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail")):
         watch.observe(event)
     assert [one.text for one in watch.pending()] == [
-        "`delete` was refused; give it a `id` that the task or a result has shown."
+        "`delete` was refused; give it a value of `id` that the task or a result has shown."
     ]
 
 

@@ -142,7 +142,8 @@ class ItemsReturned(NamedTuple):
         return items is not None and items >= self.at_least and (self.at_most is None or items <= self.at_most)
 
     def in_words(self) -> str:
-        amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} items")
+        items = "item" if self._amount.endswith(" 1") else "items"
+        amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} {items}")
         where = f" in `{self.inside}`" if self.inside else ""
         return f"`{self.function}` returns {amount}{where}{describe_filters(self.filters)}"
 

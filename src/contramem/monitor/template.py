@@ -139,9 +139,9 @@ FORMS: dict[Template, TemplateForm] = {
     "known_value": TemplateForm(
         "F.argument",
         "every {argument} given to {first} was seen before the call",
-        "Give {first} only an {argument} that you have seen before{when}.",
+        "Give {first} only values of {argument} that you have seen before{when}.",
         broken="{first} got a value for {argument} that had not been seen before",
-        owed="{first} was refused; give it a {argument} that the task or a result has shown",
+        owed="{first} was refused; give it a value of {argument} that the task or a result has shown",
     ),
     "covers": TemplateForm(
         "A.field, B.argument",

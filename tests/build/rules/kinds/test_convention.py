@@ -15,7 +15,7 @@ from contramem.build.rules.kinds.convention import Convention
         ("at_most_once(Desk.pay by bill)", "Call `pay` only once with the same `bill`."),
         ("at_most_once(Desk.pay)", "Call `pay` only once with the same arguments."),
         ("response(Desk.pay, Desk.log)", "After `pay`, call `log`."),
-        ("known_value(Desk.pay.bill)", "Give `pay` only an `bill` that you have seen before."),
+        ("known_value(Desk.pay.bill)", "Give `pay` only values of `bill` that you have seen before."),
         ("covers(Desk.list.id, Desk.pay.bill)", "Call `pay` for every `id` that `list` returns."),
     ],
 )
