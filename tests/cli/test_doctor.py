@@ -77,6 +77,15 @@ def test_an_unknown_file_says_what_it_looks_like_and_what_would_read_it(tmp_path
     assert "--map messages=log.turns" in str(result.exception)
 
 
+@pytest.mark.parametrize("named", ["own", "own/1.json"])
+def test_of_runs_that_name_no_task_the_guessed_options_are_printed_to_be_completed(tmp_path: Path, named: str) -> None:
+    steps = [{"do": "read_tide", "using": {"port": "X"}, "gave": "2 m"}]
+    put(tmp_path / "own" / "1.json", {"voyages": [{"mission": "m1", "pilot": "a", "arrived": True, "legs": steps}]})
+    told = " ".join(run("doctor", tmp_path / named).stdout.split())
+    options = "--format steps --map messages=legs --map tool=do --map arguments=using --map result=gave --map records="
+    assert "add what is missing (--map task_id=FIELD" in told and f"{options}voyages" in told
+
+
 def test_calls_without_results_are_named_with_a_hint(tmp_path: Path) -> None:
     put(tmp_path / "1.json", {"task_id": "1", "model": "a", "messages": [m for m in CHAT if m["role"] != "tool"]})
     assert "2 of 2 calls have no result" in run("traces", tmp_path).output.replace("\n", " ").capitalize()

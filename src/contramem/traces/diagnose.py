@@ -68,7 +68,10 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
         if guessed := _diagnose_guess(paths, reading, given, unknown):
             return guessed
         if not summary.problem_count and not summary.skipped:
-            findings.append(Hint(f"no run was read; the first file looks like {unknown.looks}", f"{OWN_LOGS}."))
+            what = f"no run was read; the first file looks like {unknown.looks}"
+            findings.append(Hint(what, _advise_to_map(unknown.options) if unknown.options else f"{OWN_LOGS}."))
+    elif not rows and looks:
+        findings.append(Hint("no run was read with the options that were guessed", _advise_to_map(given)))
     options = tuple(_better_fields(rows)) if rows else ()
     contrasts = _contrasts(_remap(rows, options))
     return Diagnosis(
@@ -95,6 +98,11 @@ def _diagnose_guess(
     guessed = diagnose(paths, reading.read_again(format_, fields), (*given, *unknown.options), unknown.looks)
     is_one_file = len(paths) == 1 and paths[0].is_file()
     return guessed if guessed.summary.total.runs or is_one_file else None
+
+
+def _advise_to_map(options: tuple[str, ...]) -> str:
+    fields = "--map task_id=FIELD, --map source=FIELD, --map outcome=FIELD"
+    return f"Try these options, and add what is missing ({fields}): {shlex.join(options)}"
 
 
 def _row(run: Trajectory, paths: tuple[Path, ...]) -> RunRow:
