@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
@@ -9,6 +10,7 @@ from tests.made_runs import call, run
 from tests.study.box_office import box_office
 
 from contramem.study.candidates import propose_candidates
+from contramem.study.explain import explain
 from contramem.study.guard_candidate import GuardCandidate
 from contramem.study.masks import GuardMasks
 from contramem.study.recorded_actions import replay_on_all
@@ -255,3 +257,21 @@ def test_the_length_of_a_text_that_the_request_gives_is_no_reason() -> None:
 
     assert [text for text in propose_texts(letter_office("")) if "characters" in text]
     assert not [text for text in propose_texts(letter_office("Write:")) if "characters" in text]
+
+
+def test_numbers_too_large_to_calculate_with_are_no_amounts() -> None:
+    made = [
+        run(
+            source,
+            passed,
+            call("Desk.find", {"case": f"C-{number}"}, {"limit": limit}),
+            call("Desk.pay", {"case": f"C-{number}", "amount": limit}),
+            "Done.",
+            task=f"Pay C-{number}.",
+            task_id=str(number),
+        )
+        for number in range(4)
+        for source, passed, limit in (("careful", True, number + 10), ("hasty", False, (10**400, math.inf)[number % 2]))
+    ]
+    runs = RunSet.of(made)
+    assert explain(runs.select(), runs).failing == 4

@@ -69,13 +69,21 @@ def plain_text(value: Any) -> str:
     return str(value).strip().casefold()
 
 
+MAX_NUMBER = 1e300
+"""Programs pass larger ones and infinity, but nothing can be calculated with them."""
+
+
+def take_number(value: Any) -> float | None:
+    """The number that a value is; None if it is anything else, a text that spells a number too."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < MAX_NUMBER else None
+
+
 def read_number(value: Any) -> float | None:
     """The number that a value is or spells; None if it is not a number."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, (int, float)):
-        return float(value)
-    match = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) and len(value) < 40 else None
+    if not isinstance(value, str):
+        return take_number(value)
+    match = _NUMBER.fullmatch(value.strip()) if len(value) < 40 else None
     return float(f"{match[1]}{match[2].replace(',', '')}{match[3] or ''}") if match else None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from contramem.contrast.form import is_field
 from contramem.monitor.choice import rank_key
-from contramem.monitor.comparison import plain_text, read_number, shape_of, write_number, write_value
+from contramem.monitor.comparison import plain_text, read_number, shape_of, take_number, write_number, write_value
 from contramem.monitor.date_relation import DAYS, MONTH_ENDS, WRITTEN_DATE, DateRelation, read_time
 from contramem.study.atoms import is_word, names_an_amount
 from contramem.study.recorded_actions import RecordedAction
@@ -24,7 +24,7 @@ MIN_DISTINCT = 3
 MIN_WORDS = 4
 """Minimum words of a meaningful text, such as a letter."""
 MAX_MENTIONED_WORDS = 4
-"""Minimum length of a value that is searched for in a text."""
+"""Of a value that is searched for in a text."""
 MAX_FILTERS = 4
 """Words of a chosen record: perhaps it was chosen among the records that share them."""
 MAX_WORDS_JOINED = 8
@@ -85,7 +85,7 @@ def _read_amount(value: Any) -> float | None:
     something."""
     if isinstance(value, str):
         return float(value) if _DECIMAL.fullmatch(value) else None
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return take_number(value)
 
 
 def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:

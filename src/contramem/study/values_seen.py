@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from contramem.monitor.comparison import read_number, write_number
+from contramem.monitor.comparison import read_number, take_number, write_number
 from contramem.monitor.guard import Guard
 from contramem.monitor.results import field_values
 from contramem.monitor.scope import FieldReturned
@@ -64,8 +64,8 @@ def _list_arguments(guard: Guard) -> Iterator[tuple[str, str]]:
 
 def _short(value: Any) -> str:
     """The value as it was written, `00986` too. Of a long text its beginning and its end: letters begin alike."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return write_number(float(value))
+    if (number := take_number(value)) is not None:
+        return write_number(number)
     text = " ".join(str(value).split())
     half = MAX_CHARS // 2
     return text if len(text) <= MAX_CHARS else f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"

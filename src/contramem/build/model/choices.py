@@ -18,7 +18,7 @@ from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.speech import speech_of
 from contramem.contrast.values import is_time
 from contramem.monitor.choice import rank_key
-from contramem.monitor.comparison import is_same, read_number
+from contramem.monitor.comparison import is_same, read_number, take_number
 from contramem.monitor.results import decode_result, list_records
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
@@ -223,13 +223,13 @@ def _numbers_given(run: Trajectory) -> dict[str, dict[str, None]]:
     for event in run.events:
         if event.function and event.actor == "agent":
             for name, value in event.arguments.items():
-                if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) > MAX_TRIVIAL:
-                    given.setdefault(f"{event.function}.{name}", dict.fromkeys(_ways(value, read)))
+                if (number := take_number(value)) is not None and abs(number) > MAX_TRIVIAL:
+                    given.setdefault(f"{event.function}.{name}", dict.fromkeys(_ways(number, read)))
         if event.result is not None and not event.result.error:
             for record in list_records(decode_result(event.result.content))[:MAX_RECORDS]:
                 for field, scalar in _scalars(record).items():
-                    if isinstance(scalar, (int, float)) and not isinstance(scalar, bool):
-                        read.setdefault(f"{event.function}.{field}", []).append(scalar)
+                    if (number := take_number(scalar)) is not None:
+                        read.setdefault(f"{event.function}.{field}", []).append(number)
     return given
 
 

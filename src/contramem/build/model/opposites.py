@@ -16,7 +16,7 @@ from contramem.build.model.remarks import passes_without_a_write
 from contramem.build.model.step_text import PLACEHOLDER
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
-from contramem.monitor.comparison import write_number
+from contramem.monitor.comparison import take_number, write_number
 from contramem.retrieve.tokens import tokenize
 from contramem.study.atoms import find_boundary
 
@@ -94,10 +94,10 @@ def _readable_fields(runs: Sequence[PacketRun]) -> Fields:
 def _numbers_written(packet: Packet, run: PacketRun) -> dict[str, float]:
     recorded = {event.position: event for event in packet.recorded[run.letter].events}
     return {
-        f"{step.function.rpartition('.')[2]}.{name}": value
+        f"{step.function.rpartition('.')[2]}.{name}": number
         for step in writes_of(run)
         for name, value in recorded[step.position].arguments.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        if (number := take_number(value)) is not None
     }
 
 
