@@ -42,3 +42,10 @@ def test_only_the_record_that_a_change_names_counts() -> None:
         ("Desk.void_receipt[fee_id picks method = x of Desk.list_fees]", "cash"),
         ("Desk.refund_fee[fee_id picks method = x of Desk.list_fees]", "cash"),
     }
+
+
+def test_yes_and_no_name_no_record() -> None:
+    fees = [{"fee_id": "F-11", "waived": True, "amount": 40}, {"fee_id": "F-12", "waived": False, "amount": 90}]
+    refund = call("Desk.refund_fee", {"fee_id": "F-12", "notify": True})
+    refunding = study_run(run("A", True, call("Desk.list_fees", {}, fees), refund, "Done.")).recorded.calls
+    assert {chosen.argument for chosen, _ in find_chosen(refunding)} == {"fee_id"}

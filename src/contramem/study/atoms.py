@@ -139,24 +139,18 @@ class _SeenSlots:
             if not call.worked:
                 continue
             returned = _facts_returned(call)
-            for facts in (_sort_scalars(_arguments_of(call)), returned):
-                for slot, number in facts.numbers:
-                    if not _is_key(slot, number, call):
-                        self._numbers[slot][place].append(number)
-                for slot, word in facts.words:
-                    self._words[slot][word].add(place)
+            amounts = tuple(pair for pair in returned.numbers if not _is_key(*pair, call))
+            self._take(_sort_scalars(_arguments_of(call)), place)
+            self._take(returned._replace(numbers=amounts), place)
             if returned.items is not None:
                 self._items[call.function][place].append(returned.items)
+        self._take(_sort_scalars(find_chosen(run.recorded.calls)), place)
 
-        for chosen, value in find_chosen(run.recorded.calls):
-            self._take(chosen, place, value)
-
-    def _take(self, slot: Place, place: int, value: Any) -> None:
-        if (number := read_number(value)) is not None:
-            if names_an_amount(slot.name):
-                self._numbers[slot][place].append(number)
-        elif is_word(value):
-            self._words[slot][_plain_word(value)].add(place)
+    def _take(self, facts: _Facts, place: int) -> None:
+        for slot, number in facts.numbers:
+            self._numbers[slot][place].append(number)
+        for slot, word in facts.words:
+            self._words[slot][word].add(place)
 
     def slots(self, runs: Sequence[StudyRun]) -> Iterator[_SeenSlot]:
         """Every slot with its conditions."""
@@ -228,20 +222,20 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], M
 class _Facts(NamedTuple):
     """What a call was given or returned that a condition can ask for."""
 
-    numbers: tuple[tuple[Slot, float], ...]
-    words: tuple[tuple[Slot, str], ...]
+    numbers: tuple[tuple[Place, float], ...]
+    words: tuple[tuple[Place, str], ...]
     items: int | None = None
     """The number of items of a result."""
 
 
-def _sort_scalars(scalars: Iterable[tuple[Slot, Any]]) -> _Facts:
+def _sort_scalars(scalars: Iterable[tuple[Place, Any]]) -> _Facts:
     numbers, words = [], []
     for slot, value in scalars:
         if (number := read_number(value)) is not None:
             if names_an_amount(slot.name):
                 numbers.append((slot, number))
         elif is_word(value):
-            words.append((slot, _plain_word(value)))
+            words.append((slot, write_word(value)))
     return _Facts(tuple(numbers), tuple(words))
 
 
@@ -278,9 +272,9 @@ def names_an_amount(name: str) -> bool:
     return _NO_AMOUNTS.isdisjoint(words(name))
 
 
-def _is_key(slot: Slot, number: float, call: RecordedAction) -> bool:
-    """Did the call give back what it was asked for? That is what the record is known by, and no amount."""
-    return slot.of_result and is_same(call.arguments.get(slot.name), number)
+def _is_key(slot: Place, number: float, call: RecordedAction) -> bool:
+    """Is it what the call was asked for? That is what the record is known by, and no amount."""
+    return is_same(call.arguments.get(slot.name), number)
 
 
 def is_word(value: Any) -> bool:
@@ -288,7 +282,8 @@ def is_word(value: Any) -> bool:
     return isinstance(value, bool) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
 
 
-def _plain_word(value: Any) -> str:
+def write_word(value: Any) -> str:
+    """A word as guards write it: `true`, not `True`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -47,13 +47,18 @@ def find_chosen(calls: Sequence[RecordedAction]) -> Iterator[tuple[ChosenField, 
             continue
         if call.effect != "read":
             for argument, value in call.arguments.items():
-                if isinstance(value, (str, int)) and len(str(value)) >= MIN_DISTINCT:
+                if _can_name(value):
                     yield from _find_fields(call.function, argument, value, listed)
         elif count_items(result := call.result()):
             for record in list_records(result)[:MAX_RECORDS]:
                 for value in record.values():
-                    if isinstance(value, (str, int)) and len(str(value)) >= MIN_DISTINCT:
+                    if _can_name(value):
                         listed[plain_text(value)][call.function] = record
+
+
+def _can_name(value: Any) -> bool:
+    """Can the value name a record? Yes and no cannot."""
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)) >= MIN_DISTINCT
 
 
 def _find_fields(

@@ -12,7 +12,7 @@ from contramem.contrast.form import is_field
 from contramem.monitor.choice import rank_key
 from contramem.monitor.comparison import plain_text, read_number, shape_of, take_number, write_number, write_value
 from contramem.monitor.date_relation import DAYS, MONTH_ENDS, WRITTEN_DATE, DateRelation, read_time
-from contramem.study.atoms import is_word, names_an_amount
+from contramem.study.atoms import is_word, names_an_amount, write_word
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenFields
 
@@ -135,7 +135,7 @@ def _divide_by_word(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[di
         (field, value) for record in records for field, value in record.items() if is_word(value) and is_field(field)
     ):
         some = [record for record in records if record.get(field) == value]
-        yield some, f"{field} = {write_value(_plain(value))}"
+        yield some, f"{field} = {write_value(write_word(value))}"
 
 
 def _add_up(records: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -224,7 +224,7 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
                 yield f"picks {field} = {write_value(str(own))} of {function}"
             some = [record for record in records if record.get(field) == own]
             if is_word(own) and len(by_word) < MAX_FILTERS:
-                by_word.append((some, f"{field} = {write_value(_plain(own))}"))
+                by_word.append((some, f"{field} = {write_value(write_word(own))}"))
             for place in _same_elsewhere(field, own, call, function, seen) if len(some) < len(records) else ():
                 if len(str(own)) >= MIN_DISTINCT:
                     yield f"picks {field} = {place} of {function}"
@@ -261,7 +261,3 @@ def _rankings(
                 yield f"picks lowest {field} of {function}{where}{', ' if where else ' where '}{field} > 0"
             if key == max(keys):
                 yield f"picks highest {field} of {function}{where}"
-
-
-def _plain(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
