@@ -168,8 +168,8 @@ class ExplainReport(NamedTuple):
     """The values that runs had in the places the guards look at."""
     kept_back: int = 0
     """Tasks of the half that is kept back, which were not looked at."""
-    changes: tuple[tuple[str, int, int], ...] = ()
-    """What runs changed, with how many that did so passed and failed."""
+    changes: tuple[tuple[tuple[str, ...], int, int], ...] = ()
+    """The functions by which runs changed something, with how many runs that called just these passed and failed."""
     elsewhere: tuple[tuple[str, int], ...] = ()
     """Functions that change something here and in other kinds, with the number of open tasks that call them."""
 
@@ -198,20 +198,20 @@ def explain_kind(
     return reports
 
 
-def _count_changes(runs: Sequence[StudyRun]) -> tuple[tuple[str, int, int], ...]:
+def _count_changes(runs: Sequence[StudyRun]) -> tuple[tuple[tuple[str, ...], int, int], ...]:
     """What runs changed, in the order of their calls, with how many of these runs passed and failed."""
     counts = defaultdict[tuple[str, ...], list[int]](lambda: [0, 0])
     for run in runs:
         made = (call.function for call in run.recorded.calls if call.worked and call.effect != "read")
         counts[tuple(dict.fromkeys(made))][not run.passed] += 1
     ranked = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
-    return tuple((", ".join(made), passed, failed) for made, (passed, failed) in ranked)
+    return tuple((made, passed, failed) for made, (passed, failed) in ranked)
 
 
 def _find_elsewhere(
-    run_set: RunSet, changes: Iterable[tuple[str, int, int]], looked_at: Collection[str]
+    run_set: RunSet, changes: Iterable[tuple[tuple[str, ...], int, int]], looked_at: Collection[str]
 ) -> tuple[tuple[str, int], ...]:
-    functions = dict.fromkeys(function for made, _, _ in changes for function in made.split(", ") if function)
+    functions = dict.fromkeys(function for made, _, _ in changes for function in made)
     found = []
     for function in functions:
         open_tasks = (task for task, half in run_set.halves.items() if half == "open")

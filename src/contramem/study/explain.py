@@ -159,7 +159,7 @@ class _Judge(NamedTuple):
 
     accept: Callable[[Difference], bool] | None
     elsewhere: Elsewhere | None
-    """None: wherever else it holds."""
+    """None: it need not hold elsewhere."""
 
 
 def _choose(
@@ -244,7 +244,7 @@ def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
     first = group[0]
     verdicts = replay_on_all(first.guard, (run.recorded for run in masks.runs))
     replayed = GuardMasks.of_verdicts(verdicts)
-    if not first.guard.then and "[" not in first.guard.function:
+    if not first.guard.then and not first.guard.patterns[0].conditions:
         replayed = replayed.within(first.masks.spoken)  # in tasks that never involve the call, it says nothing
     if replayed == first.masks:
         return group

@@ -64,7 +64,10 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
         "tried": explanation.tried,
         "differences": [_difference_json(each, report.values) for each in explanation.differences],
         "overlapping": [_difference_json(each, report.values) for each in explanation.overlapping],
-        "changes": [{"functions": made, "passed": passed, "failed": failed} for made, passed, failed in report.changes],
+        "changes": [
+            {"functions": ", ".join(made), "passed": passed, "failed": failed}
+            for made, passed, failed in report.changes
+        ],
     }
 
 

@@ -155,7 +155,7 @@ def _silence_lines(report: ExplainReport) -> Iterator[str]:
         f"({explanation.tried:,} guards tried)"
     )
     yield from (
-        f"   passed {passed}, failed {failed}: {made or 'changed nothing'}"
+        f"   passed {passed}, failed {failed}: {', '.join(made) or 'changed nothing'}"
         for made, passed, failed in report.changes[:MAX_CHANGES]
     )
     more = [f"function {function} ({tasks} open tasks)" for function, tasks in report.elsewhere[:MAX_CHANGES]]
