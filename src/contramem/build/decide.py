@@ -106,7 +106,7 @@ class BankBuild:
             changes = self.bank.plan_function(card, self._function_support(observations, packets))
         except PatchError as error:  # a person has pinned or rejected the card
             return self._recorder.refuse([Refusal("bank", str(error))], card)
-        calls = f"{len(observations)} calls in {len(tasks)} tasks"
+        calls = f"{len(observations)} calls in {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}"
         if not changes:
             return self._recorder.accept("NOOP", card, f"{calls} show nothing that the card does not say.")
         operation: Operation = "ADD" if entry is None else "PATCH"

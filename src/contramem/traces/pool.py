@@ -30,7 +30,7 @@ _decode_run = msgspec.msgpack.Decoder(Trajectory).decode
 
 
 def content_digest(trajectory: Trajectory) -> bytes:
-    """What makes a run the same run wherever it was runs: all of it but its origin and its system prompt, which the
+    """What makes a run the same run wherever it was read: all of it but its origin and its system prompt, which the
     first versions did not keep: a run that they numbered keeps its number."""
     return _digest(_encode_run(msgspec.structs.replace(trajectory, system="") if trajectory.system else trajectory))
 

@@ -143,12 +143,13 @@ class Precedence(GuardRule):
         needed, call = code_name(self.needed), code_name(self.calls[0])
         steps = join_list([code_name(name) for name in self.steps])
         because = f" Its result provides {join_list([f'`{name}`' for name in self.given])}." if self.given else ""
-        because += f" Without it, {call} answers “{self.refusal}”." if self.refusal else ""
+        one = len(self.steps) == 1
+        because += f" Without {'it' if one else 'them'}, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
             title=f"{join_list([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
             applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
             solves=f"Calling {call} before {needed} has succeeded.",
-            core_rule=f"Call {steps} and confirm that {'it' if len(self.steps) == 1 else 'they'} succeeded before "
+            core_rule=f"Call {steps} and confirm that {'it' if one else 'they'} succeeded before "
             f"calling {call}.{because}",
             completion=self._completion(),
             success_failure_contrast=self._contrast(),
