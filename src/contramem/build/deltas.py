@@ -36,9 +36,8 @@ class DeltasFrom:
         names = sorted({str(decision.by) for decisions in self._deltas.values() for decision in decisions})
         by_model = any(decision.by.kind == "model" for decisions in self._deltas.values() for decision in decisions)
         self.attribution = Attribution(
-            kind="model"
-            if by_model
-            else curator.attribution.kind,  # the author of the words, which decides how they are reassessed
+            # The author of the words, which decides how they are reassessed.
+            kind="model" if by_model else curator.attribution.kind,
             name=curator.attribution.name,
             version=f"{curator.attribution.version}, deltas of {' and '.join(names) or 'nobody'}",
         )

@@ -2,11 +2,12 @@
 
     packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them
     placeholders.py  replaces values with `<EMAIL_1>`; sightings.py finds them; spans.py, values.py, value_keys.py,
-                     form.py and ordinary.py decide what a value is; placeholder_types.py lists the types;
+                     form.py, ordinary.py, plain_words.py and personal_data.py decide what a value is;
+                     placeholder_types.py lists the types;
                      vocabulary.py and conventions.py decide what stays readable
     signals.py       everything that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py: Signal
     collection.py    the vocabulary and the packets of all tasks, shard by shard on an engine; selection.py chooses the
-                     tasks that a build learns from when an ability has thousands
+                     tasks that a build learns from when an ability has thousands; packet_file.py keeps the packets
     observation.py   Observation: one call of one function, without the task around it
 
 Supporting modules:

@@ -1,9 +1,11 @@
 """The result folder of one experiment: used by one process at a time, and every file in it is complete or absent.
 
-experiment.toml    what was run        split.json       which tasks teach, which are held out manifest.json      with
-what           results.json     what came out; report.html, report.md, tables/ memory/            what each condition
-showed: banks, texts, their hashes reference/         runs made to be learned from runs/              runs by condition
-and target, one trace per file superseded/        runs that a changed experiment no longer needs
+experiment.toml    what was run        split.json       which tasks teach, which are held out
+manifest.json      with what           results.json     what came out; report.html, report.md, tables/
+memory/            what each condition showed: banks, texts, their hashes
+reference/         runs made to be learned from
+runs/              runs by condition and target, one trace per file
+superseded/        runs that a changed experiment no longer needs
 """
 
 from __future__ import annotations

@@ -6,13 +6,15 @@ kinds.py        kinds of tasks: same functions, similar wording; task_groups.py:
 halves.py       which tasks are open for trials, and which are held out for confirmation
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source; guard_check.py: names no run has
 trial_log.py    how many guards were tried and confirmed, so that `proven` means something
-atoms.py        facts about a run that a condition can use; sharpen.py: conditions that make a guard true
+atoms.py        facts about a run that a condition can use; chosen_records.py: facts about the record that it chose
+sharpen.py      conditions that make a guard true; condition_pairs.py: two that do so only together
 candidates.py   the guards worth trying on a kind of task; argument_candidates.py: those about arguments;
                 guard_candidate.py: one of them
 relations.py    what is true of one argument; measures.py: quantities with a limit; wordings.py: words of texts
 seen_fields.py  what earlier results contained when a call was made
 contenders.py   candidates that may explain failures, with their conditions
 explain.py      the candidates that hold up, ranked; masks.py: sets of runs as bits, for fast counting
+instead.py      what passing runs do where a guard forbids a call
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL; query_memory.py: the memory limit of a query

@@ -8,6 +8,8 @@
                    recovery.py: what followed it
     rules.py       how to call it, and how not to; order.py: what has to come first
     effects.py     what it changes, and what repeating the call does
+    requests.py    what people ask for when it is needed
+    facts.py       what calls show about arguments, as values kept beside the card
 
 words.py has the English, and text.py shows the same calls to a construction model.
 """
