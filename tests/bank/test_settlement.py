@@ -139,6 +139,11 @@ def test_another_source_than_a_guard_demands_is_replaced(sources: str, guard: st
             'existence(office.book[day like "99.99.9999"]) when office.find.tier = A',
             id="under a condition only",
         ),
+        pytest.param(
+            facts("date YYYY-MM-DD"),
+            'existence(office.book[day like "99.99.9999"]) when office.book unless office.find.tier = A',
+            id="with an exception",
+        ),
         pytest.param(facts("date YYYY-MM-DD"), "precedence(office.find, office.book)", id="nothing about an argument"),
         pytest.param(facts("number"), "absence(office.book[day > 20])", id="neither form nor source"),
         pytest.param({}, "existence(office.book[day from task]) when office.book", id="no facts, as in a frozen bank"),

@@ -80,7 +80,7 @@ def _demand_on_every_call(guard: Guard) -> ArgumentCondition | None:
         and not condition.pattern.conditions
         for condition in guard.conditions
     ]
-    is_general = all(applies) and (bool(applies) or guard.template == "absence")
+    is_general = guard.unless is None and all(applies) and (bool(applies) or guard.template == "absence")
     return pattern.conditions[0] if is_general else None
 
 
