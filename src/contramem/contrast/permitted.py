@@ -21,7 +21,8 @@ _OPENING = re.compile(
     r"(?:(?: the following| these)(?: \w+s)?)?\s*[:=]?\s*[\[({<]?\s*",
     re.IGNORECASE,
 )
-_SEPARATOR = r"\s*(?:,\s*(?:or\s|and\s)?|\||/|\sor\s|\sand\s|;)\s*"
+# Every text can be split in one way only: with several, a long list in a trace would take for ever.
+_SEPARATOR = r"(?:\s*,(?:\s*(?:or|and)\s)?|\s*[|/;]|\s+(?:or|and)\s)\s*"
 _QUOTED_ITEM = r"(?:'[^'\"\n]{1,32}'|\"[^'\"\n]{1,32}\"|`[^`\n]{1,32}`)"
 _BARE_ITEM = r"[A-Za-z][\w\-]{0,31}"
 _QUOTED_LIST = re.compile(rf"{_QUOTED_ITEM}(?:{_SEPARATOR}{_QUOTED_ITEM}){{1,{MAX_PERMITTED - 1}}}")
