@@ -315,3 +315,12 @@ def test_a_new_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     where = tmp_path / "bank.db"
     open_store(where, create=True).close()
     assert where.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_error_of_whoever_writes_is_no_damage_of_the_store(tmp_path: Path) -> None:
+    with (
+        open_store(tmp_path / "bank.db", create=True) as store,
+        pytest.raises(OverflowError),
+        store.writing("build"),
+    ):
+        raise OverflowError("a bug elsewhere")

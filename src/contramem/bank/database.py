@@ -181,12 +181,15 @@ def escape_like(text: str) -> str:
 
 
 @contextmanager
-def explain_errors(where: str) -> Iterator[None]:
-    """Turn errors that a user can fix (disk, rights, locks, connection, wrong file) into a StoreError."""
+def explain_errors(where: str, *, reads_rows: bool = True) -> Iterator[None]:
+    """Turn errors that a user can fix (disk, rights, locks, connection, wrong file) into a StoreError. Without
+    `reads_rows`, a value that cannot be parsed is none of the store's."""
     try:
         yield
     except (ValidationError, UnicodeDecodeError, OverflowError, sql.exc.NoSuchColumnError) as error:
         # A stored row that cannot be parsed is damaged: rows are validated before they are written.
+        if not reads_rows:
+            raise
         raise StoreError(f"{without_password(where)}: {_DAMAGED.format('a row cannot be read')}") from error
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error

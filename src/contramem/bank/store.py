@@ -161,7 +161,7 @@ class Store:
         one `ability` only can share the store with writers of other abilities.
         """
         assert self._writer is None, "already writing"
-        with explain_errors(self.where), self._engine.connect() as connection:
+        with explain_errors(self.where, reads_rows=False), self._engine.connect() as connection:
             writer = connection.execution_options(writes=True)
             with sole_writer(writer, self.where, ability) as free:
                 if not free:
