@@ -127,7 +127,7 @@ def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
 
 
-def quote_error(error: str) -> str:
+def quote_error(error: str, seen_in_tasks: int = 1) -> str:
     """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
     general = generalize(error)
-    return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
+    return general if is_quotable(general, seen_in_tasks) and not instructs(error) else ""

@@ -78,3 +78,11 @@ def test_a_rule_holds_where_passing_runs_that_break_it_never_call_something(tmp_
     built = build_skills(tmp_path, *(ordering(n, True) for n in range(8)), *(ordering(n, False) for n in range(8, 10)))
     assert ("precedence(Desk.screen_person, Desk.order_drug) when Desk.ship_abroad",) in built.guards
     assert built.decisions["NARROW"] == 1
+
+
+def test_a_long_refusal_is_quoted_once_several_tasks_show_it(tmp_path: Path) -> None:
+    error = "The branch of this release has to be unlocked before tags are pushed."
+    (card,) = build_skills(tmp_path, refusing("push_tag", 1, error=error)).cards
+    assert error not in card.skill.core_rule
+    (card,) = build_skills(tmp_path, refusing("push_tag", 1, error=error), refusing("push_tag", 2, error=error)).cards
+    assert error in card.skill.core_rule

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
+from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list
 from contramem.build.rules.companions import companions_before
 from contramem.build.rules.kinds.value_source import ValueSource
@@ -132,6 +133,15 @@ class Precedence(GuardRule):
         only after the tool refuses, not always beforehand."""
         return replace(self, only_after_refusal=True) if self.refusal and not self.only_after_refusal else None
 
+    def look_at(self, packets: Sequence[Packet]) -> Precedence:
+        """The rule with the refusal that several tasks show: a single one may be anybody's text."""
+        if self.refusal or len(self.calls) > 1:
+            return self
+        guard = Guard("precedence", self.needed, self.calls[0])
+        refusal = next(filter(None, (_find_refusal(packet, guard) for packet in packets)), "")
+        tasks = sum(_is_refused_with(refusal, packet, self.calls[0]) for packet in packets) if refusal else 0
+        return replace(self, refusal=quote_error(refusal, tasks)) if refusal else self
+
     # Words
 
     def words(self) -> Words:
@@ -190,6 +200,20 @@ class Precedence(GuardRule):
             f"In {self.contrast.kept} passing runs, {needed} succeeded before {call}; {self.contrast.broke} failing "
             f"runs called {call} without it."
         )
+
+
+def _find_refusal(packet: Packet, guard: Guard) -> str:
+    """What the call of the guard was refused with until it was enabled; empty: it was not."""
+    shown = (each.error for each in enablings(packet.runs) if Precedence.is_shown_by(guard, each))
+    return next(shown, "")
+
+
+def _is_refused_with(error: str, packet: Packet, function: str) -> bool:
+    """Does some run of the task get this error from the function?"""
+    wanted = generalize(error)
+    return any(
+        step.error and generalize(step.error) == wanted for run in packet.runs for step in calls_of(run, function)
+    )
 
 
 def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
