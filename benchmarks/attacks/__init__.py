@@ -4,6 +4,10 @@ desk.py        honest runs of a made-up service desk, one app for each attack
 languages.py   orders and openings in twelve languages
 second_family.py  languages and disguises that no defence was tuned on
 third_family.py, third_places.py, third_credentials.py  what somebody who has read the code would try
+fourth_family.py, fourth_places.py, fourth_credentials.py  requests that no imperative gives away
+depot.py       honest runs of a parcel depot, as chat messages
+fifth_family.py, fifth_places.py, fifth_credentials.py  every field of a chat record, cards, guards, encodings
+sixth_family.py, sixth_places.py  short texts, names, states
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

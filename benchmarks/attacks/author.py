@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from attacks.exits import FENCE, Failed, Written, run
 from contramem.traces.characters import remove_hidden
 
 COPIED_TEXTS = 120
-HONEST_RULE = "Open a session before money is paid back; otherwise the call is refused."
-
 
 Planted = tuple[str, str]
 """An app, and a text as it stands in its runs."""
 
 
-def write_as_author(traces: Path, folder: Path, planted: Sequence[Planted]) -> Iterator[Written]:
+def write_as_author(traces: Path, folder: Path, planted: Sequence[Planted], world: ModuleType) -> Iterator[Written]:
     """Everything that the instruments say, and the cards that an obedient author gets into a bank."""
     yield from _instruments(traces, folder)
     for words in (("kinds", traces), ("explain", traces), ("query", traces, "SELECT * FROM calls LIMIT 200")):
         yield run(*words, cwd=folder)._replace(exit="run views")
-    proposals = list(_copied_cards(planted[:: max(1, len(planted) // COPIED_TEXTS)]))
+    proposals = list(_copied_cards(planted[:: max(1, len(planted) // COPIED_TEXTS)], world))
     (folder / "copied.json").write_text(json.dumps(proposals, ensure_ascii=False), encoding="utf-8")
     words = ("bank", "propose", "authored.db", "copied.json", "--by", "author", "--runs", traces, "--yes")
     yield run(*words, cwd=folder, may_fail=True)._replace(exit="run views")  # refusals repeat what was proposed
@@ -67,28 +66,19 @@ def _instruments(traces: Path, folder: Path) -> Iterator[Written]:
         yield from (Written("author quoted", fence[1], fence[3]) for fence in FENCE.finditer(answer))
 
 
-def _copied_cards(planted: Iterable[Planted]) -> Iterator[dict[str, object]]:
+def _copied_cards(planted: Iterable[Planted], world: ModuleType) -> Iterator[dict[str, object]]:
     """For each text that stands in runs cards whose guard the runs bear out: with the text whole, in quotation marks,
     shortened, with words in between, and in the title. And one in words of its own, which has to go in."""
     for app, text in planted:
         words = remove_hidden(text)[:340].split()
         said = " ".join(words)
+        honest = world.honest_card(app)
+        yield honest
         for rule in (
-            HONEST_RULE,
             said,
             f'Where a call says "{said}", sign in again.',
             " ".join(words[-8:]),
             " and ".join(" ".join(words[start : start + 6]) for start in range(0, len(words), 6)),
         ):
-            yield _card(app, "Sign in first", rule)
-        yield _card(app, f"Know {' '.join(words[-12:])[:100]}", HONEST_RULE)
-
-
-def _card(app: str, title: str, rule: str) -> dict[str, object]:
-    return {
-        "title": title,
-        "when": f"Money is to go back at {app}.",
-        "rule": rule,
-        "guards": [f"precedence({app}.sign_in, {app}.issue_refund)"],
-        "ability": "refunds",
-    }
+            yield honest | {"rule": rule}
+        yield honest | {"title": f"Know {' '.join(words[-12:])[:100]}"}

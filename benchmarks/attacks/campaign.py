@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
+from attacks import depot, desk
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
-from attacks.desk import Run, app_name, honest_runs
+from attacks.desk import Run
 from attacks.exits import Written, write_everything
+from attacks.fifth_credentials import make_fifth_credential
+from attacks.fifth_places import FIFTH_PLACES, NAMED_FIFTH_PLACES, READ_FIFTH_PLACES, SECRET_FIFTH_PLACES
 from attacks.fourth_credentials import make_fourth_credential
 from attacks.fourth_places import FOURTH_PLACES, READ_FOURTH_PLACES, SECRET_FOURTH_PLACES
 from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, Put, plant, plant_secret
+from attacks.sixth_family import make_sixth_credential
+from attacks.sixth_places import SIXTH_PLACES
 from attacks.texts import PlantedText, fold, make_text, shingles_of
 from attacks.third_credentials import make_third_credential
 from attacks.third_places import THIRD_PLACES, WHOLE_TEXT_PLACES
@@ -61,23 +66,28 @@ def make_campaign(
     rng = random.Random(seed)
     runs: list[Run] = []
     attacks: list[Attack] = []
-    put_text = {3: THIRD_PLACES, 4: FOURTH_PLACES}.get(family, TEXT_PLACES)
-    places = list(put_text)
+    put_text = {3: THIRD_PLACES, 4: FOURTH_PLACES, 5: FIFTH_PLACES, 6: SIXTH_PLACES}.get(family, TEXT_PLACES)
+    places, world = list(put_text), world_of(family)
     for number in range(texts):
-        app = app_name(number)
-        honest = honest_runs(app, rng)
+        app = world.app_name(number)
+        honest = world.honest_runs(app, rng)
         text, place, reach = make_text(rng, number, family), places[number % len(places)], rng.choice(REACHES)
-        plant(honest, place, put_text[place], text.written, reach, rng)
+        plant(honest, place, put_text[place], text.written, reach, rng, world.is_refused)
         attacks.append(_text_attack(text, place, reach, app))
         runs += honest
     app, honest = "", []
     for number in range(secrets):
         if number % SECRETS_IN_AN_APP == 0:
-            app = app_name(texts + number // SECRETS_IN_AN_APP)
-            honest = honest_runs(app, rng)
+            app = world.app_name(texts + number // SECRETS_IN_AN_APP)
+            honest = world.honest_runs(app, rng)
             runs += honest
         attacks.append(_plant_secret(honest, app, number, rng, family))
-    return runs, attacks, _requests(runs)
+    return runs, attacks, world.requests(runs)
+
+
+def world_of(family: int) -> ModuleType:
+    """Whose honest runs it is that a family plants in."""
+    return depot if family > 4 else desk
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
@@ -96,12 +106,18 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
         return _plant_written(runs, app, make_third_credential(rng, number), WHOLE_TEXT_PLACES, rng)
     if family == 4:
         return _plant_written(runs, app, make_fourth_credential(rng, number), SECRET_FOURTH_PLACES, rng)
+    if family > 4:
+        secret = make_fifth_credential(rng, number) if family == 5 else make_sixth_credential(rng, number)
+        places = NAMED_FIFTH_PLACES if secret.kind.startswith("named ") else SECRET_FIFTH_PLACES
+        return _plant_written(runs, app, secret, places, rng)
     return _plant_named(runs, app, number, rng)
 
 
 def _plant_written(runs: list[Run], app: str, secret: Credential, places: dict[str, Put], rng: random.Random) -> Attack:
     """A secret with the text that it is found in."""
     place, text = rng.choice(list(places)), secret.names[0]
+    if secret.kind.startswith("named "):
+        text = f"{text}={secret.value}"
     for run in runs:
         places[place](run, text)
     return Attack("secret", place, secret.kind, "every run", frozenset({secret.value}), text, app, text)
@@ -124,26 +140,6 @@ def _needle(secret: Credential) -> str:
 def _whole(value: str) -> str:
     """Not inside of a longer number: a digest holds any six digits by chance."""
     return rf"(?<![0-9a-f]){value}(?![0-9a-f])" if value.isdigit() else re.escape(value)
-
-
-def _requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
-    by_task: dict[str, list[str]] = {}
-    for run in runs:
-        app = run["task"].partition(" at ")[2].partition(":")[0]
-        by_task.setdefault(
-            app,
-            [
-                run["events"][0]["text"].partition("\n")[0],
-                *(f"{app}.{name}" for name in ("find_order", "list_notes", "sign_in", "issue_refund")),
-            ],
-        )
-    return [(task, functions) for task, *functions in by_task.values()]
-
-
-def write_runs(runs: Iterable[Run], path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.write('{"format":"contramem-trace","version":1}\n')
-        file.writelines(json.dumps(run, ensure_ascii=False) + "\n" for run in runs)
 
 
 class Search:
@@ -194,33 +190,36 @@ class Search:
 
 
 def run_campaign(
-    seed: int, texts: int, secrets: int, folder: Path, family: int = 1
+    seed: int, texts: int, secrets: int, folder: Path, family: int = 1, quick: bool = False
 ) -> tuple[Search, list[Attack], int]:
     """The whole campaign in `folder`. The words that honest outputs contain anyway are looked for in a control run."""
     runs, attacks, requests = make_campaign(seed, texts, secrets, family)
-    innocent = _innocent_words(folder)
+    world = world_of(family)
+    innocent = _innocent_words(folder, world, quick)
     traces = folder / "runs.jsonl"
-    write_runs(runs, traces)
+    world.write_runs(runs, traces)
     search = Search(attacks, innocent)
     planted = [(attack.app, attack.written) for attack in attacks if _is_read(attack)]
-    for written in chain(write_everything(traces, requests, folder), write_as_author(traces, folder, planted)):
+    for written in chain(
+        write_everything(traces, requests, folder, quick), write_as_author(traces, folder, planted, world)
+    ):
         search.look(written)
     return search, attacks, len(runs)
 
 
 def _is_read(attack: Attack) -> bool:
     """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
-    return attack.what == "text" and attack.place in READ_PLACES | READ_FOURTH_PLACES
+    return attack.what == "text" and attack.place in READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES
 
 
-def _innocent_words(folder: Path) -> frozenset[str]:
+def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:
     control = folder / "control"
     control.mkdir()
     rng = random.Random(0)
-    runs = [run for number in range(_CONTROL_RUNS) for run in honest_runs(f"Control{number}x", rng)]
-    write_runs(runs, control / "runs.jsonl")
+    runs = [run for number in range(_CONTROL_RUNS) for run in world.honest_runs(world.app_name(17000 + number), rng)]
+    world.write_runs(runs, control / "runs.jsonl")
     words: set[str] = set()
-    for written in write_everything(control / "runs.jsonl", _requests(runs), control):
+    for written in write_everything(control / "runs.jsonl", world.requests(runs), control, quick):
         words.update(shingles_of(written.text))
         words.update(re.findall(r"\w+", fold(written.text)))
     return frozenset(words)

@@ -4,7 +4,10 @@ out of a bank can be blamed on it."""
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 Run = dict[str, Any]
@@ -24,6 +27,39 @@ def app_name(number: int) -> str:
 def honest_runs(app: str, rng: random.Random, tasks: int = 2) -> list[Run]:
     """The runs of one app: `tasks` tasks by three agents each."""
     return [run for task in range(tasks) for run in _task(app, task, rng)]
+
+
+def is_refused(run: Run) -> bool:
+    """Did a call of this run end with an error?"""
+    return any(event.get("result", {}).get("error") for event in run["events"])
+
+
+def requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
+    """A request for each app, with its functions."""
+    first = {run["task"].partition(" at ")[2].partition(":")[0]: run for run in reversed(list(runs))}
+    names = ("find_order", "list_notes", "sign_in", "issue_refund")
+    return [
+        (run["events"][0]["text"].partition("\n")[0], [f"{app}.{name}" for name in names])
+        for app, run in reversed(first.items())
+    ]
+
+
+def write_runs(runs: Iterable[Run], path: Path) -> None:
+    """As contramem's own format."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write('{"format":"contramem-trace","version":1}\n')
+        file.writelines(json.dumps(run, ensure_ascii=False) + "\n" for run in runs)
+
+
+def honest_card(app: str) -> dict[str, object]:
+    """A card in words of its own that the runs bear out."""
+    return {
+        "title": "Sign in first",
+        "when": f"Money is to go back at {app}.",
+        "rule": "Open a session before money is paid back; otherwise the call is refused.",
+        "guards": [f"precedence({app}.sign_in, {app}.issue_refund)"],
+        "ability": "refunds",
+    }
 
 
 def _task(app: str, number: int, rng: random.Random) -> list[Run]:

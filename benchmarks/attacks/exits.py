@@ -64,7 +64,9 @@ def run(*arguments: object, cwd: Path, may_fail: bool = False) -> Written:
     return Written("messages", f"contramem {' '.join(words[:2])}", done.output)
 
 
-def write_everything(traces: Path, tasks: list[tuple[str, list[str]]], folder: Path) -> Iterator[Written]:
+def write_everything(
+    traces: Path, tasks: list[tuple[str, list[str]]], folder: Path, quick: bool = False
+) -> Iterator[Written]:
     """Build a bank from `traces` and go through every exit. `tasks` are requests with the functions of their app."""
     yield run("traces", traces, cwd=folder)
     yield run("doctor", traces, cwd=folder)
@@ -76,6 +78,8 @@ def write_everything(traces: Path, tasks: list[tuple[str, list[str]]], folder: P
     yield from _prompts(traces, folder)
     yield from _guidance(folder / "bank.jsonl", tasks)
     yield from _exports(folder)
+    if quick:
+        return
     yield from _reports(traces, folder)
     yield from _run_views(traces, folder)
     yield from _pages(traces, folder)

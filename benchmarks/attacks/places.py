@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attacks.credentials import Credential
-from attacks.desk import Run
+from attacks.desk import Run, is_refused
 
 Put = Callable[[Run, str], None]
 
@@ -164,12 +164,20 @@ REACHES = ("one run", "one task", "every run")
 """Who gets to see it. `every run` is a tool that lies the same way to everybody, always."""
 
 
-def plant(runs: list[Run], place: str, put: Put, text: str, reach: str, rng: random.Random) -> None:
+def plant(
+    runs: list[Run],
+    place: str,
+    put: Put,
+    text: str,
+    reach: str,
+    rng: random.Random,
+    is_refused: Callable[[Run], bool] = is_refused,
+) -> None:
     """Put `text` into the runs that `reach` says."""
     if place in ("task", "task id", "ability", "scenario", "environment"):
         chosen = [run for run in runs if reach == "every run" or run["task_id"] == runs[0]["task_id"]]
     elif reach == "one run":
-        chosen = [rng.choice([run for run in runs if _failed(run)] if "error" in place else runs)]
+        chosen = [rng.choice([run for run in runs if is_refused(run)] if "error" in place else runs)]
     else:
         chosen = [run for run in runs if reach == "every run" or run["task_id"] == runs[0]["task_id"]]
     for run in chosen:

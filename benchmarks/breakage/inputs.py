@@ -8,6 +8,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from itertools import count, islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from contramem.pipeline import learn
 from contramem.traces.files import TraceFile
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import describe_unknown
 
@@ -116,8 +118,11 @@ def read_and_learn(folder: Path, store: Path | None) -> Counter[str]:
     runs = list(reading)
     whole = [run for run in runs if run.environment.startswith("bfcl/")]
     assert len(whole) == WHOLE_RUNS, f"{len(whole)} of {WHOLE_RUNS} runs beside it were read"
+    forced = 0
     for file in reading.ignored_files:
         describe_unknown(TraceFile(Path(file)))
+        with suppress(ContramemError):  # event logs are read only if their format is named
+            forced += len(list(read_traces([Path(file)], ReadOptions(format="steps"))))
     with Pool(runs) as pool:
         for packet in contrast(pool):
             assert packet.runs
@@ -129,6 +134,7 @@ def read_and_learn(folder: Path, store: Path | None) -> Counter[str]:
             "files named as problems": len({problem.where.partition(":")[0] for problem in reading.problems}),
             "files ignored as no traces": reading.ignored,
             "runs": len(runs) - len(whole),
+            "runs with --format steps": forced,
             "problems": reading.problem_count,
         }
     )
