@@ -126,6 +126,6 @@ def test_a_file_of_effects_that_is_wrong_is_refused_by_name(tmp_path: Path, cont
         read_effects(file)
 
 
-def test_a_file_of_effects_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_of_effects_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent\.toml"):
         read_effects(tmp_path / "absent.toml")

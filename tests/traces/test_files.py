@@ -154,11 +154,11 @@ def test_a_bad_line_does_not_stop_the_others() -> None:
         ("a.json", b"", False),
     ],
 )
-def test_one_value_a_line_is_told_from_one_value_in_the_file(name: str, content: bytes, lines: bool) -> None:
+def test_one_value_per_line_is_distinguished_from_one_value_per_file(name: str, content: bytes, lines: bool) -> None:
     assert TraceFile.of_bytes(name, content).is_lines is lines
 
 
-def test_the_head_of_what_is_no_text_is_none() -> None:
+def test_the_head_of_a_binary_file_is_empty() -> None:
     assert TraceFile.of_bytes("picture.png", b"\x89PNG").head is None
 
 
@@ -201,7 +201,7 @@ def test_json_is_read_leniently(content: bytes, value: object) -> None:
         (b'{"a":' * 100_000 + b"NaN", "nested too deeply"),
     ],
 )
-def test_what_is_no_json_is_a_problem(content: bytes, complaint: str) -> None:
+def test_text_that_is_not_json_is_a_problem(content: bytes, complaint: str) -> None:
     with pytest.raises(TraceError, match=complaint):
         decode(content)
 
@@ -322,7 +322,7 @@ def test_links_in_a_zip_are_refused(tmp_path: Path) -> None:
     ("limit", "value"), [("MAX_FILE_BYTES", 1000), ("MAX_ARCHIVE_BYTES", 1500), ("MAX_ARCHIVE_MEMBERS", 1)]
 )
 @pytest.mark.parametrize("pack", [tar_of, zip_of])
-def test_of_a_bomb_only_what_fits_is_unpacked(
+def test_only_what_fits_of_an_archive_bomb_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, pack: Callable[[dict[str, bytes]], bytes]
 ) -> None:
     size = 5000 if limit == "MAX_FILE_BYTES" else 900
@@ -373,7 +373,7 @@ def test_an_archive_that_unpacks_to_many_times_its_size_is_refused(
     assert names_in(path)[0] == ["a"]
 
 
-def test_archives_in_archives_end_somewhere(tmp_path: Path) -> None:
+def test_nested_archives_are_unpacked_to_a_limited_depth(tmp_path: Path) -> None:
     content = zip_of({"run.json": b"{}"})
     for depth in range(5):
         content = zip_of({f"{depth}.zip": content})

@@ -35,7 +35,7 @@ def originals() -> list[tuple[str, bytes]]:
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(["flip", "cut", "drop", "repeat", "swap"]))
-def test_a_damaged_file_never_breaks_the_way_to_packets(
+def test_a_damaged_file_never_stops_contrast(
     originals: list[tuple[str, bytes]], tmp_path_factory: pytest.TempPathFactory, seed: int, how: str
 ) -> None:
     rng = random.Random(seed)

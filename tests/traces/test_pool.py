@@ -73,7 +73,7 @@ def test_adding_goes_on_after_reading() -> None:
         assert {one.events[0].text for one in pool.runs("env/t")} == {"x" * 100, "later"}
 
 
-def test_halves_of_characters_and_integers_beyond_all_bounds_do_not_stop_a_pool() -> None:
+def test_lone_surrogates_and_huge_integers_do_not_stop_a_pool() -> None:
     events = (Event(0, "agent", "call", "\ud800", "App.f", {"n": 2**70, "deep": [{"\udfff": -(2**70)}], "ok": 2**63}),)
     odd = msgspec.structs.replace(run(), events=events)
     with Pool([odd, odd]) as pool:

@@ -51,7 +51,7 @@ def test_a_storage_that_nobody_knows_is_an_error() -> None:
         list(read_traces(["nowhere://x"]))
 
 
-def test_paths_of_this_machine_are_no_urls() -> None:
+def test_local_paths_are_not_urls() -> None:
     assert url_of(Path("s3://bucket/runs")) == "s3://bucket/runs"
     assert url_of("runs/a.jsonl") is None
     assert url_of("C:/runs") is None

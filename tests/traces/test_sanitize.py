@@ -39,7 +39,7 @@ def run(text: str = "", **changes: object) -> Trajectory:
     return msgspec.structs.replace(made, **changes)
 
 
-def test_what_an_override_turned_round_goes_with_it() -> None:
+def test_text_reversed_by_an_override_is_removed_with_it() -> None:
     assert remove_hidden("ok\u202eyenom eriw\u202c then\nnext") == "ok then\nnext"
     assert remove_hidden("ok\u202eyenom eriw") == "ok"
 
@@ -77,7 +77,7 @@ def test_a_function_name_holds_neither_an_issued_secret_nor_a_sentence() -> None
     assert plain_name("Shop.get_task_description_for_1_user") == "Shop.get_task_description_for_1_user"
 
 
-def test_a_usage_that_no_computer_counts_to_does_not_stop_the_other_runs() -> None:
+def test_an_impossible_token_count_does_not_stop_the_other_runs() -> None:
     odd = run(usage=RunUsage(tokens_in=10**25, tokens_out=3))
     with Pool([odd, run("other")]) as pool:
         kept = next(run for runs in pool for run in runs if run.task != "other")
@@ -188,3 +188,29 @@ def test_a_secret_is_not_the_name_of_a_field_whatever_stands_beside_it() -> None
     for beside in ("plain", "no plain name at all, really", "größe"):
         told = Event(0, "agent", "call", "", "Desk.pay", {beside: 1, secret: 2})
         assert secret not in sanitize(Trajectory("desk", "t1", "a", Origin("x"), (told,))).events[0].arguments
+
+
+@pytest.mark.parametrize("name", ["product key HPMO-DFHU-XR6Y-G3EU", "note c29tZSBzZWNyZXQ9", "HPMO-DFHU-XR6Y-G3EU"])
+def test_a_name_that_holds_something_drawn_is_a_digest(name: str) -> None:
+    assert plain_field(name).startswith("field_")
+    cleaned = sanitize(run(events=(Event(0, "agent", "call", function="Shop.f", arguments={name: True}),)))
+    assert name not in cleaned.events[0].arguments
+
+
+@pytest.mark.parametrize("name", ["Order ID", "line 2", "sha256", "4g_5g_preferred", "PO-2024-0017-A", "ticket-17"])
+def test_a_name_with_a_number_stays(name: str) -> None:
+    assert plain_field(name) == name
+
+
+@pytest.mark.parametrize(
+    "label", ["hasło: Dragon.809", "pin=481516", "ES4426774539203857986547", "80 Elm Road", "account 2803646196"]
+)
+def test_a_label_that_holds_a_secret_or_an_account_is_a_digest(label: str) -> None:
+    assert plain_label(label).startswith("label-")
+    assert plain_key(label).startswith("key-")
+
+
+@pytest.mark.parametrize("name", ["account zanmelk decides", "remark=pay zanmelk", "ask zanmelk first"])
+def test_an_argument_whose_name_is_no_identifier_is_a_digest(name: str) -> None:
+    cleaned = sanitize(run(events=(Event(0, "agent", "call", function="Shop.f", arguments={name: 1, "order id": 2}),)))
+    assert "order id" in cleaned.events[0].arguments and name not in cleaned.events[0].arguments

@@ -114,7 +114,7 @@ def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secre
         "Open https://desk.example/a@b and read it.",
     ],
 )
-def test_words_about_secrets_are_none(text: str) -> None:
+def test_words_about_secrets_are_not_secrets(text: str) -> None:
     (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
     assert masked.events[0].text == text
 
@@ -122,3 +122,13 @@ def test_words_about_secrets_are_none(text: str) -> None:
 def test_a_run_without_anything_like_a_secret_is_not_searched() -> None:
     plain = run(Event(0, "user", "message", "Close the case."))
     assert mask_secrets([plain])[0] is plain
+
+
+@pytest.mark.parametrize("name", ["masterkey", "Kundenkennwort", "dbpassword", "db_pass", "csrf", "mdp", "şifre"])
+def test_names_of_one_word_and_of_other_languages_are_names_of_secrets(name: str) -> None:
+    assert is_secret_name(name, "tulip")
+
+
+@pytest.mark.parametrize("name", ["boarding_pass", "seed", "keyboard", "passport_type", "secretary", "next_page_token"])
+def test_names_that_only_sound_like_secrets_are_none(name: str) -> None:
+    assert not is_secret_name(name, "tulip")

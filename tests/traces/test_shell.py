@@ -41,7 +41,7 @@ def test_a_command_line_is_about_the_program_that_does_its_work(command: str, fu
 
 
 @given(st.text())
-def test_any_text_is_a_command_or_none(command: str) -> None:
+def test_any_text_is_parsed_as_a_command_or_not_at_all(command: str) -> None:
     found = parse_command(command)
     assert found is None or (found.function.startswith("shell.") and " " not in found.function)
 
@@ -57,7 +57,7 @@ def test_harnesses_that_name_their_shell_differently_call_the_same_program() -> 
     assert {function_called(tool, arguments) for tool, arguments in calls} == {"shell.pytest"}
 
 
-def test_a_tool_that_is_no_shell_keeps_its_name() -> None:
+def test_a_tool_that_is_not_a_shell_keeps_its_name() -> None:
     assert function_called("Robot.send_command", {"command": "pytest"}) == "Robot.send_command"
     assert function_called("Bash", {"description": "nothing to run"}) == "Bash"
     assert not is_shell("bashful")

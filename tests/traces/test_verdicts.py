@@ -91,6 +91,6 @@ def test_fields_are_taken_from_the_path_and_from_other_files(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("field", "place"), [("source", "path:0"), ("source", "path:x"), ("tools", "path:1")])
-def test_a_location_that_can_mean_nothing_is_refused(field: str, place: str) -> None:
+def test_a_malformed_location_is_refused(field: str, place: str) -> None:
     with pytest.raises(UsageError, match="--map"):
         check_location(field, place)

@@ -89,7 +89,7 @@ def redact(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def record_cell(recorder: Recorder, code: str, output: str, requests: deque[Mapping[str, Any]]) -> None:
     """Add the calls of a cell. `requests` is AppWorld's log, of which this takes what belongs to the cell."""
-    made = [(call, data) for call in calls_in(code) for data in _sent(call, requests)]
+    made = [(call, data) for call in calls_in(code) for data in _arguments_of_each_time(call, requests)]
     failed = output.lstrip().startswith(FAILED)
     for number, (call, data) in enumerate(made, 1):
         recorder.call(call.api, data, app=call.app)
@@ -103,7 +103,7 @@ def record_cell(recorder: Recorder, code: str, output: str, requests: deque[Mapp
         recorder.message("environment", _error(output) if failed else output, kind="observation")
 
 
-def _sent(call: CellCall, requests: deque[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _arguments_of_each_time(call: CellCall, requests: deque[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The arguments of each time that the call ran: those that were sent, or else those that the text shows."""
     if not requests:
         yield call.arguments

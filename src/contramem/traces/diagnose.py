@@ -50,7 +50,7 @@ class Diagnosis:
     """Tasks with passing and failing runs, once the options are given."""
     command: str
     others: tuple[tuple[str, int], ...]
-    """Files that are not traces, by suffix."""
+    """How many files are not traces, by suffix."""
     looks: str = ""
     """What the files look like, where no reader knows them and the options were guessed."""
 
@@ -74,6 +74,7 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
         findings.append(Hint("no run was read with the options that were guessed", _advise_to_map(given)))
     options = tuple(_better_fields(rows)) if rows else ()
     contrasts = _contrasts(_remap(rows, options))
+    suffixes = Counter(PurePosixPath(file).suffix or "without a suffix" for file in reading.ignored_files)
     return Diagnosis(
         formats=reading.formats,
         verdict_files=dict(reading.verdicts.files),
@@ -82,7 +83,7 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
         options=options,
         contrasts=contrasts,
         command=_command(paths, (*given, *options), contrasts) if rows else "",
-        others=tuple(Counter(PurePosixPath(file).suffix or file for file in reading.ignored_files).most_common(6)),
+        others=tuple(suffixes.most_common(6)),
         looks=looks,
     )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class SessionFolder(NamedTuple):
-    """Sessions in one folder: a project of Claude Code, or a month of Codex."""
+    """Sessions in one folder: a project of Claude Code or Gemini CLI, or a month of Codex."""
 
     agent: str
     folder: Path
@@ -20,12 +20,13 @@ class SessionFolder(NamedTuple):
 
 
 def discover_sessions(home: Path, environment: Mapping[str, str] = os.environ) -> list[SessionFolder]:
-    """Claude Code's projects and Codex's months, the newest first."""
+    """The projects of Claude Code and Gemini CLI and the months of Codex, the newest first."""
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
     folders = [
         *_folders("claude-code", claude, "*", "*.jsonl"),
         *_folders("codex", codex, "*/*", "**/rollout-*.jsonl*"),
+        *_folders("gemini-cli", home / ".gemini" / "tmp", "*", "chats/session-*.json*"),
     ]
     return sorted(folders, key=lambda folder: (-folder.newest, str(folder.folder)))
 

@@ -120,7 +120,9 @@ class TraceFile:
     def is_lines(self) -> bool:
         """Does each line have its own JSON value, rather than the file as a whole?"""
         if self.ending in (".jsonl", ".ndjson"):
-            return True
+            _, first = next(self.raw_lines(), (0, b""))
+            opens = not isinstance(first, TraceError) and first.strip() in (b"{", b"[")
+            return not (opens and is_json(self.content))  # some tools save one printed document under this name
         content = self.content.lstrip()
         first = content[: content.find(b"\n") + 1].rstrip()
         # Most files are one value over many lines, and their first line is a lone bracket: told without decoding it.

@@ -1,4 +1,4 @@
-"""What a reader of one format is: the protocol, what it is told and what it gives back.
+"""What a reader of one format is: the protocol, its options and its results.
 
 Readers import this file and never read.py, which imports all of them.
 """

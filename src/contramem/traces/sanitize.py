@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from ahocorasick_rs import BytesAhoCorasick
 
 from contramem.errors import TraceError
 from contramem.traces.characters import remove_hidden
 from contramem.traces.effects import words
-from contramem.traces.secrets import mask_name
+from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import Trajectory, digest
 
 MAX_LABEL_CHARS = 60
@@ -27,6 +28,7 @@ MAX_LABEL_WORDS = 10
 """Words of letters inside the parts: `ft-gpt-mini-sierra-full-BzrYd`."""
 MAX_ABILITY_WORDS = 5
 """An ability, a scenario or a choice is a noun with little around it, and stands beside our own words."""
+MAX_CHOICE_WORDS = 4
 MAX_KEY_CHARS = 120
 MAX_KEY_PARTS = 4
 MAX_KEY_WORDS = 8
@@ -43,7 +45,10 @@ MAX_INTEGER = 2**63
 
 _LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
 _KEY = re.compile(r"[\w .:/+#&()@,=~%*?|'-]+")
+_FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
+_CHOICE = re.compile(r"(?!(?:.*\d){5})[\w .:/#&()@,-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
+_ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
 _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 """Words, also where capitals alone part them."""
 _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
@@ -53,9 +58,15 @@ _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\
 _MACHINE = re.compile(
     r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
     r"|(?<!\w)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?!\w)|(?<!\w)\+\d[\d ().-]{6,}\d|\(\d{3}\) ?\d{3}"
-    r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}"
+    r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}|(?<![A-Za-z\d])[A-Z]{2}\d\d[A-Z\d]{11,30}(?![A-Za-z\d])"
+    r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"
 )
 """What tells on a person or a machine: home folders, addresses, passwords in links, telephones, accounts in groups."""
+_DRAWN = re.compile(
+    r"(?<![A-Z\d])(?=[A-Z-]*\d)[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,}(?![A-Z\d])"
+    r"|\s(?=\S*\d)(?=\S*[A-Za-z])[\w-]{12,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{28,}"
+)
+"""What was drawn and not named: a key of a licence, a word of letters and digits after a space, a very long one."""
 _CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 """In a name: of a card, an account, a telephone. Dates are shorter."""
@@ -78,7 +89,9 @@ def sanitize(run: Trajectory) -> Trajectory:
     for event in cleaned["events"]:
         event["function"] = _if_text(plain_name, event.get("function", ""))
         if event.get("arguments"):
-            event["arguments"] = _plain_fields(event["arguments"])
+            event["arguments"] = {
+                plain_argument(name): _plain_fields(value) for name, value in event["arguments"].items()
+            }
         if event.get("result"):
             event["result"]["content"] = _plain_fields(event["result"].get("content"))
     for tool in cleaned.get("tools", ()):
@@ -116,14 +129,34 @@ _SUSPECT = re.compile(
 )
 
 
-# A search for each of these is far quicker than one for the pattern: where none stands, and all names of fields are
-# plain ones, the pattern finds nothing.
-_MARKS = (
-    *(rb"\b", rb"\f", rb"\u", rb"\r", b"\x7f", b"AKIA", b"ASIA", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"xox"),
-    *(b"AIza", b"glpat", b"hf_", b"eyJ", b"ya29", b"npm_", b"pypi-"),
-    *(b"SG.", b"PRIVATE KEY", b"Users"),
+# Searching for these is far quicker than for the pattern: if none occurs, and all names of fields are plain, the
+# pattern matches nothing.
+_MARKS = BytesAhoCorasick(
+    [
+        *(
+            rb"\b",
+            rb"\f",
+            rb"\u",
+            rb"\r",
+            b"\x7f",
+            b"AKIA",
+            b"ASIA",
+            b"ghp_",
+            b"gho_",
+            b"ghu_",
+            b"ghs_",
+            b"ghr_",
+            b"xox",
+        ),
+        *(b"AIza", b"glpat", b"hf_", b"eyJ", b"ya29", b"npm_", b"pypi-"),
+        *(b"SG.", b"PRIVATE KEY", b"Users"),
+    ]
 )
-_MARK_OR_LONG_INTEGER = re.compile(rb"[^a-z][spr]k[-_]|\d{19}|[{,]\"[^\"\\]*\\[nt\\\"/]")
+# These begin with one fixed character, so that the search leaps from one such character to the next.
+_MARK_OF_KEY = re.compile(rb"k[-_](?<=[^a-z][spr]k.)")
+_ESCAPE_IN_NAME = re.compile(rb"\"(?<=[{,]\")[^\"\\]*\\[nt\\\"/]")
+_DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_LONG_INTEGER = b"0" * 19
 _FIELD_NAMES = re.compile(rb'"([^"\\]*)":')
 _PLAIN_FIELD = re.compile(rb"(?!.*\d{9})(?!.*\d\.\d)[\w\-.]{0,60}(?: [\w\-.]{1,20}){0,2}")
 _plain_fields_seen: set[bytes] = set()
@@ -132,15 +165,21 @@ MAX_FIELDS_SEEN = 1 << 16
 
 def _is_suspect(written: bytes) -> bool:
     """Does the pattern find something? Asked only where a quicker look does not answer."""
-    is_odd = not written.isascii() or any(mark in written for mark in _MARKS)
+    is_odd = not written.isascii() or bool(_MARKS.find_matches_as_indexes(written))
     for field in {*_FIELD_NAMES.findall(written)} - _plain_fields_seen:
-        if mask_name(name := field.decode()) != name:
+        if mask_name(name := field.decode()) != name or _DRAWN.search(name):
             return True
         if len(field) > MAX_FIELD_CHARS or not _PLAIN_FIELD.fullmatch(field):
             is_odd = True
         elif len(_plain_fields_seen) < MAX_FIELDS_SEEN:
             _plain_fields_seen.add(field)
-    return (is_odd or _MARK_OR_LONG_INTEGER.search(written) is not None) and _SUSPECT.search(written) is not None
+    is_odd = (
+        is_odd
+        or _MARK_OF_KEY.search(written) is not None
+        or _ESCAPE_IN_NAME.search(written) is not None
+        or _LONG_INTEGER in written.translate(_DIGITS_AS_ZEROS)
+    )
+    return is_odd and _SUSPECT.search(written) is not None
 
 
 def _is_clean(run: Trajectory) -> bool:
@@ -160,6 +199,7 @@ def _is_clean(run: Trajectory) -> bool:
         and all(plain_label(label, _LABELS[key]) == label for key, label in labels.items())
         and all(plain_key(key) == key for key in (run.task_id, run.environment))
         and all(plain_name(name) == name for name in names)
+        and all(_ARGUMENT.fullmatch(name) for event in run.events for name in event.arguments if " " in name)
         and _plain_file(run.origin.file) == run.origin.file
         and (not run.origin.position or plain_key(run.origin.position) == run.origin.position)
     )
@@ -171,9 +211,14 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     runs of one label stay together though nobody reads it."""
     label = " ".join(mask_name(remove_hidden(text)).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
-    if is_short and _is_plain(label, _LABEL, max_words):
+    if is_short and _is_plain(label, _LABEL, max_words) and next(secrets_in_prose(label), None) is None:
         return label
     return f"label-{digest(text)[:6]}"
+
+
+def is_choice(value: str) -> bool:
+    """Could `value` be a choice of an interface: a few plain words, and no number of anybody's?"""
+    return _CHOICE.fullmatch(value) is not None and plain_label(value, MAX_CHOICE_WORDS) == value
 
 
 @lru_cache(maxsize=8192)
@@ -181,7 +226,7 @@ def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(mask_name(remove_hidden(text)).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
-    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS):
+    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS) and next(secrets_in_prose(key), None) is None:
         return key
     return f"key-{digest(text)[:12]}"
 
@@ -190,9 +235,14 @@ def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    if not field or (is_short and _is_plain(field, _KEY, MAX_FIELD_WORDS) and not _LONG_NUMBER.search(field)):
+    if not field or (is_short and _is_plain(field, _FIELD, MAX_FIELD_WORDS) and not _LONG_NUMBER.search(field)):
         return field
     return f"field_{digest(name)[:6]}"
+
+
+def plain_argument(name: str) -> str:
+    """The name of an argument: an identifier, or two words at most."""
+    return plain_field(name) if not name or _ARGUMENT.fullmatch(name) else f"field_{digest(name)[:6]}"
 
 
 def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
@@ -201,6 +251,7 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
         and not _MACHINE.search(text)
+        and not _DRAWN.search(text)
         and not any(_is_card_number(digits) for digits in _CARD.findall(text))
     )
 

@@ -26,12 +26,16 @@ _FAKE_NUMBER = 9_000_000_000
 _ALONE = frozenset(
     """password passwd pwd passphrase passcode secret secrets credential credentials authorization cookie cookies otp
     cvv cvc cvv2 ssn apikey bearer jwt totp mfa pincode contraseña contrasena clave passwort kennwort senha
-    wachtwoord hasło haslo parola пароль 密码 密碼 パスワード 비밀번호""".split()
+    wachtwoord hasło haslo parola пароль 密码 密碼 パスワード 비밀번호 şifre sifre पासवर्ड mdp creds csrf xsrf psk pw
+    passwords sessionid mnemonic""".split()
 )
+_ENDINGS = ("password", "passwort", "kennwort", "passphrase", "passcode", "secret", "apikey", "masterkey", "privatekey")
+"""Of names that are one word: `dbpassword`, `Kundenkennwort`."""
 _LAST = frozenset({"token", "pin"})
 _NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
 _PAIRS = frozenset(
     {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
+    | {(first, "pass") for first in "db user master admin root sudo".split()}
     | {("card", "number"), ("security", "code"), ("security", "number"), ("pin", "code"), ("session", "key")}
     | {("session", "cookie"), ("auth", "code"), ("verification", "code"), ("recovery", "code"), ("backup", "code")}
 )
@@ -66,7 +70,9 @@ _IN_PROSE = (
     "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
     "social security number,card_number,security code,verification code,one-time code,login code,2fa code,"
     "national insurance number,passport number,passport,aadhaar,contraseña,clave,passwort,kennwort,senha,"
-    "mot de passe,wachtwoord,hasło,parola,пароль,密码,密碼,パスワード,비밀번호"
+    "mot de passe,wachtwoord,hasło,parola,пароль,密码,密碼,パスワード,비밀번호,şifre,पासवर्ड,كلمة المرور,csrf,xsrf,psk,"
+    "door code,gate code,access code,alarm code,unlock code,maiden name,security answer,memorable word,secret word,"
+    "product key,activation key,license key,licence key,recovery code,backup code"
 ).split(",")
 _WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
 _MARKS_OF_ISSUERS = AhoCorasick(
@@ -156,6 +162,7 @@ def _mask_event(event: Event, mask: SecretMask) -> Event:
     )
 
 
+@lru_cache(maxsize=8192)  # the same few names stand in every run
 def mask_name(name: str) -> str:
     """A name of a function or field without an issued secret in it, and without the number of somebody's papers."""
     return PAPER.sub("SECRET", ISSUED.sub("SECRET", name))
@@ -169,7 +176,7 @@ def is_secret_name(name: str, value: object = None) -> bool:
     named = _split_name(name)
     if named == ("key",):
         return not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
-    return _names_a_secret(named)
+    return name.lower() in _ALONE or _names_a_secret(named)
 
 
 @lru_cache(maxsize=8192)  # the same few names stand in every run
@@ -182,6 +189,8 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
     if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
         return True
     if any(pair in _PAIRS for pair in pairwise(named)) and named[-1] != "name":
+        return True
+    if named[-1].endswith(_ENDINGS):
         return True
     return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
 
@@ -223,6 +232,7 @@ class SecretMask:
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
+        self._sorted: list[tuple[str, str]] = []
         self._searched: set[str] = set()
 
     def collect(self, value: Any, name: str = "") -> None:
@@ -272,7 +282,9 @@ class SecretMask:
         return ISSUED.sub("<SECRET_0>", text) if _has_issued(text) else text
 
     def _longest_first(self) -> list[tuple[str, str]]:
-        return sorted(self._marks.items(), key=lambda item: (-len(item[0]), item[0]))
+        if len(self._sorted) < len(self._marks):
+            self._sorted = sorted(self._marks.items(), key=lambda item: (-len(item[0]), item[0]))
+        return self._sorted
 
     def __bool__(self) -> bool:
         return bool(self._marks)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.readers.records import scalars_around
-from contramem.traces.readers.step_rows import RUN_NAMES
-from contramem.traces.readers.steps import TABLE_ENDINGS, call_in, table_records
+from contramem.traces.readers.step_rows import RUN_NAMES, names_run, unpack_payload
+from contramem.traces.readers.steps import STEP_KEYS, TABLE_ENDINGS, call_in, is_spoken, table_records
 from contramem.traces.verdict_files import verdict_of
 
 MAX_DEPTH = 4
@@ -20,6 +20,7 @@ LOOKED_AT = 5
 ROWS_LOOKED_AT = 100
 _SPEAKERS = ("role", "from", "author", "speaker", "sender")
 _WORDS = ("content", "text", "value", "message", "parts", "tool_calls")
+_ID_ENDINGS = ("id", "uuid", "run", "session", "trace", "job", "thread", "conversation")
 _TOOL_NAME = re.compile(r"[A-Za-z]\w*[._:]\w[\w.:-]*|[a-z]+[A-Z]\w*")
 """Of two words at least, written as one: `find_order`, `shop.refund`, `findOrder`."""
 
@@ -48,8 +49,8 @@ def describe_unknown(file: TraceFile) -> UnknownFile:
     if head is None:
         return UnknownFile("text" if _is_text(file) else "binary data")
     shape = "JSON lines" if file.is_lines else "a JSON list" if isinstance(head, list) else "one JSON object"
-    if file.is_lines and _is_step(head):
-        head = _merge_rows(file.lines())
+    if file.is_lines and (rows := _event_rows(file)):
+        return _describe_events(rows)
     return _describe_record(head[0] if isinstance(head, list) and head else head, shape)
 
 
@@ -62,16 +63,39 @@ def _merge_rows(rows: Iterable[tuple[object, Any]]) -> dict[str, Any] | None:
     return merged or None
 
 
+def _event_rows(file: TraceFile) -> list[dict[str, Any]]:
+    """The first lines of a log with one event a line, some of which are calls; empty where it is another file."""
+    rows = [unpack_payload(row) for _, row in islice(file.lines(), ROWS_LOOKED_AT) if isinstance(row, dict)]
+    if any(isinstance(row.get(key), list) for row in rows for key in ("messages", *STEP_KEYS)):
+        return []
+    return rows if any(_is_step(row) or (is_spoken(row) and names_run(row, {})) for row in rows) else []
+
+
+def _describe_events(rows: list[dict[str, Any]]) -> UnknownFile:
+    merged = _merge_rows(enumerate(rows)) or {}
+    looks = f"JSON lines with the keys {', '.join(list(map(str, merged))[:12])}, one call or event each"
+    run = () if any(name in merged for name in RUN_NAMES) else _run_options(rows)
+    return UnknownFile(looks, ("--format", "steps", *run, *_row_options(merged, bool(run))))
+
+
+def _run_options(rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The field that every line has and that few of them share: it names the run."""
+    shared = set(rows[0]).intersection(*rows[1:])
+    counts = {key: len({str(row[key]) for row in rows}) for key in rows[0] if key in shared}
+    ids = [key for key, count in counts.items() if 1 < count < len(rows) and key.lower().endswith(_ID_ENDINGS)]
+    return ("--map", f"run={ids[0]}") if ids else ()
+
+
 def _describe_record(record: Any, shape: str) -> UnknownFile:
     if not isinstance(record, dict):
         return UnknownFile(f"{shape} that holds {'nothing' if record is None else type(record).__name__}")
     looks = f"{shape} with the keys {', '.join(list(map(str, record))[:12])}"
-    if found := _describe_run(record, looks):
-        return found
-    for path, items in _lists_in(record):
+    if description := _describe_run(record, looks):
+        return description
+    for path, items in _record_lists(record):
         run = scalars_around(record, path) | items[0] if isinstance(items[0], dict) else None
-        if run is not None and (found := _describe_run(run, f"{looks}, runs under {path!r}")):
-            return found._replace(options=(*found.options, "--map", f"records={path}"))
+        if run is not None and (description := _describe_run(run, f"{looks}, runs under {path!r}")):
+            return description._replace(options=(*description.options, "--map", f"records={path}"))
     return UnknownFile(f"{looks}, and no list of messages or steps in it")
 
 
@@ -110,6 +134,14 @@ def _lists_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str,
         if isinstance(child, list) and child:
             yield here, child
         yield from _lists_in(child, here, depth + 1)
+
+
+def _record_lists(record: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """The lists that may hold runs: those of a record, and then those in the items of these."""
+    lists = list(_lists_in(record))
+    yield from lists
+    for path, items in lists:
+        yield from _lists_in(items[0], path, depth=1)
 
 
 def _list_of(lists: list[tuple[str, list[Any]]], is_item: Callable[[Any], bool]) -> str:
@@ -163,12 +195,12 @@ def _options(record: dict[str, Any], path: str) -> tuple[str, ...]:
     return ("--map", f"messages={path}", *_field_options(record))
 
 
-def _row_options(row: dict[str, Any]) -> tuple[str, ...]:
+def _row_options(row: dict[str, Any], has_run_name: bool = False) -> tuple[str, ...]:
     """Where the fields of a run seem to be in a row that is one call."""
     own = {key: value for key, value in row.items() if key not in ("score", "id")}
-    known = any(name in row for name in RUN_NAMES)
+    has_run_name = has_run_name or any(name in row for name in RUN_NAMES)
     options = _field_options(own)
-    return options if known or options else ("--map", f"run={next(iter(row))}")
+    return options if has_run_name or options else ("--map", f"run={next(iter(row))}")
 
 
 def _field_options(record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def write_traces(trajectories: Iterable[Trajectory], path: Path | str) -> int:
-    """Write one trajectory a line, compressed when the path ends in .gz, .xz or .zst, and say how many.
+    """Write one trajectory per line, compressed when the path ends in .gz, .xz or .zst, and say how many.
 
     All or nothing: the file appears when it is complete, and a failure leaves what was there before. The same
     trajectories give the same bytes. JSON has no NaN, no infinity and no half of a surrogate pair: the numbers are

@@ -78,6 +78,66 @@ GEMINI = {
         {"role": "model", "parts": [{"text": "Done."}]},
     ],
 }
+
+
+def gemini_cli_call(number: str, args: dict[str, str], result: str, status: str) -> dict[str, Any]:
+    answer = {"functionResponse": {"id": f"c{number}", "name": "send", "response": {"output": result}}}
+    call = {"id": f"c{number}", "name": "send", "args": args, "status": status, "result": [answer]}
+    return {"id": number, "type": "gemini", "content": "", "model": "m-1", "toolCalls": [call]}
+
+
+GEMINI_CLI = {
+    "sessionId": "s1",
+    "projectHash": "f00",
+    "messages": [
+        {"id": "1", "type": "user", "content": TASK},
+        gemini_cli_call("2", FIRST, FAILED, "error"),
+        {"id": "3", "type": "info", "content": "Update available."},
+        gemini_cli_call("4", SECOND, WORKED, "success"),
+        {"id": "5", "type": "gemini", "content": "Done.", "model": "m-1"},
+    ],
+}
+GEMINI_CLI_LINES = [
+    {"sessionId": "s1", "projectHash": "f00", "kind": "main"},
+    {"id": "0", "type": "user", "content": [{"text": "Call Bob"}]},
+    {"$rewindTo": "0"},
+    {"id": "1", "type": "user", "content": [{"text": TASK}]},
+    {"id": "2", "type": "gemini", "content": ""},
+    *GEMINI_CLI["messages"][1:],  # type: ignore[index]
+    {"$set": {"lastUpdated": f"{T}9"}},
+]
+
+
+def said(role: str, *texts: str, **fields: Any) -> dict[str, Any]:
+    return {"role": role, "content": [{"type": "text", "text": text} for text in texts], **fields}
+
+
+CLINE_FAILED = f"The tool execution failed with the following error:\n<error>\n{FAILED}\n</error>"
+EDITOR = "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"
+CLINE_MODEL = {"modelInfo": {"modelId": "m-1"}, "metrics": {"tokens": {"prompt": 5, "completion": 2}}}
+
+
+def cline_call(name: str, given: dict[str, str]) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": str(given), "name": name, "input": given}
+    return {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, block], **CLINE_MODEL}
+
+
+CLINE = [
+    said("user", f"<task>\n{TASK}\n</task>", EDITOR),
+    cline_call("send", FIRST),
+    said("user", f"[send for 'Bob'] Result:\n{CLINE_FAILED}", EDITOR),
+    cline_call("send", SECOND),
+    said("user", "[send for 'id-7'] Result:", WORKED, EDITOR),
+    cline_call("attempt_completion", {"result": "Done."}),
+]
+CLINE_MARKUP = [
+    said("user", f"<task>{TASK}</task>", EDITOR),
+    said("assistant", "I mail him.\n<send>\n<to>Bob</to>\n</send>", **CLINE_MODEL),
+    said("user", "[send for 'Bob'] Result:", CLINE_FAILED, EDITOR),
+    said("assistant", "<send><to>id-7</to></send>", **CLINE_MODEL),
+    said("user", f"[send for 'id-7'] Result:\n{WORKED}", EDITOR),
+    said("assistant", "<attempt_completion>\n<result>\nDone.\n</result>\n</attempt_completion>"),
+]
 ADK = {
     "id": "s1",
     "appName": "mail",
@@ -644,6 +704,10 @@ SAMPLES: dict[str, tuple[str, Any]] = {
     "pydantic-ai": ("all_messages.json", PYDANTIC_AI),
     "gemini": ("contents.json", GEMINI),
     "gemini-adk": ("session.json", ADK),
+    "gemini-cli": ("session-1.json", GEMINI_CLI),
+    "gemini-cli-lines": ("session-2.jsonl", GEMINI_CLI_LINES),
+    "cline": ("api_conversation_history.json", CLINE),
+    "cline-markup": ("api_conversation_history.json", CLINE_MARKUP),
     "sharegpt": ("sharegpt.json", SHAREGPT),
     "autogen": ("result.json", AUTOGEN),
     "smolagents": ("memory.json", SMOLAGENTS),

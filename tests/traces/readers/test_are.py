@@ -237,7 +237,7 @@ def test_trap_9_one_function_has_one_name_by_its_class(tmp_path: Path) -> None:
     assert alone.calls[0].function == "EmailClientV2.forward_email", "GAIA2 traces name no apps"
 
 
-def test_either_half_alone_tells_the_same_calls(tmp_path: Path) -> None:
+def test_either_half_alone_gives_the_same_calls(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     [from_hf], _ = read(tmp_path / "a", hf=hf())
@@ -303,7 +303,7 @@ def test_a_held_call_did_not_run_and_an_unknown_tool_failed(tmp_path: Path) -> N
     assert "card: ids come from list_emails" in [event.text for event in run.events if event.kind == "observation"]
 
 
-def test_scenarios_and_inventories_are_no_traces(tmp_path: Path) -> None:
+def test_scenarios_and_inventories_are_not_traces(tmp_path: Path) -> None:
     scenario = hf() | {"completed_events": []}
     (tmp_path / "scenario.json").write_text(json.dumps(scenario))
     (tmp_path / "apps.json").write_text('[{"app": "Emails", "function": "send_email"}]')

@@ -131,7 +131,7 @@ def test_a_provider_that_fails_at_the_end_has_cut_the_run_off() -> None:
     assert run.events[-1].kind == "notification"
 
 
-def test_a_half_written_line_is_a_problem_and_the_rest_is_read() -> None:
+def test_an_incomplete_line_is_a_problem_and_the_rest_is_read() -> None:
     content = "\n".join(map(json.dumps, SESSION)) + '\n{"type": "assis'
     file = TraceFile.of_bytes("s-1.jsonl", content.encode())
     problem, run = ClaudeCodeReader().read(file, ReadOptions())

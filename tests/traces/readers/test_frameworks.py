@@ -135,7 +135,7 @@ def test_a_folder_of_openhands_events_is_one_run(tmp_path: Path) -> None:
     assert (run.source, run.run, len(run.calls)) == ("m-1", "conversation", 2)
 
 
-def test_messages_one_a_line_are_one_run(tmp_path: Path) -> None:
+def test_messages_one_per_line_are_one_run(tmp_path: Path) -> None:
     run = read_only_run(write(tmp_path / "lines.jsonl", SAMPLES["langchain"][1]))
     assert len(run.calls) == 2
 
@@ -159,3 +159,26 @@ def test_phoenix_rows_read_the_same_from_parquet(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "frame.parquet")
     run = read_only_run(tmp_path / "frame.parquet")
     assert [call.arguments for call in run.calls] == [FIRST, SECOND]
+
+
+def test_a_cline_result_belongs_to_the_call_of_its_tool_in_the_turn_before(tmp_path: Path) -> None:
+    """A call that was never answered takes no result of a later turn, and the user's feedback is the user's."""
+    calls = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in ("look", "send")]
+    answers = ["[send for 'x'] Result:\nsent", "<feedback>\nAgain.\n</feedback>", "# TODO LIST\nmind it"]
+    messages = [
+        SAMPLES["cline"][1][0],
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": [{"type": "text", "text": text} for text in answers]},
+    ]
+    run = read_only_run(write(tmp_path / "api_conversation_history.json", messages))
+    assert [(call.function.rpartition(".")[2], call.result and call.result.content) for call in run.calls] == [
+        ("look", None),
+        ("send", "sent"),
+    ]
+    assert [event.text for event in run.events if event.actor == "user"] == [TASK, "Again."]
+
+
+def test_one_document_that_was_saved_as_json_lines_is_read_as_a_document(tmp_path: Path) -> None:
+    file = tmp_path / "full.jsonl"
+    file.write_text(json.dumps(SAMPLES["gemini-cli"][1], indent=2))
+    assert len(read_only_run(file).calls) == 2

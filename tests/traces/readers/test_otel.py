@@ -190,7 +190,7 @@ def flat(prefix: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
     return {f"{prefix}.{i}.message.{key}": value for i, each in enumerate(messages) for key, value in each.items()}
 
 
-def test_openinference_tells_the_same_run(tmp_path: Path) -> None:
+def test_openinference_gives_the_same_run(tmp_path: Path) -> None:
     asked = {"role": "user", "content": "mail bob"}
     call = "tool_calls.0.tool_call"
     called = {
@@ -253,7 +253,7 @@ def otlp(each: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_otlp_json_tells_the_same_run_and_its_logs_the_outcome(tmp_path: Path) -> None:
+def test_otlp_json_gives_the_same_run_and_its_logs_the_outcome(tmp_path: Path) -> None:
     document = {
         "resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": [otlp(each) for each in RUN]}]}],
         "resourceLogs": [{"scopeLogs": [{"logRecords": [{

@@ -13,7 +13,7 @@ from contramem.traces.read import read_traces
 
 
 @pytest.mark.parametrize(("tokens", "kept"), [(3, 3), (True, None), (-1, None), (10**30, None), ("3", None)], ids=str)
-def test_what_is_no_count_of_tokens_is_left_out(tmp_path: Path, tokens: Any, kept: int | None) -> None:
+def test_an_invalid_token_count_is_left_out(tmp_path: Path, tokens: Any, kept: int | None) -> None:
     lines = [
         {"recording": 1, "run": "r", "what": "start", "task": "Pay", "task_id": "t"},
         {"recording": 1, "run": "r", "what": "shown", "text": "Pay once.", "tokens": tokens},

@@ -36,7 +36,7 @@ def test_a_step_that_only_says_something_is_no_call() -> None:
 
 
 def write_log(path: Path) -> None:
-    """Two agents at two cases, in five shapes: one agent pays, the other is refused."""
+    """Two agents at two cases, in six shapes: one agent pays, the other is refused."""
     runs = [
         {"id": f"{case}-{agent}", "case": f"case-{case}", "goal": f"Pay {case}", "agent": {"name": agent},
          "run": {"steps": [{"action": {"tool": "pay", "input": {"n": 1}}, "observation": "ok" if paid else "Error"}]},
@@ -52,6 +52,9 @@ def write_log(path: Path) -> None:
             [run["case"], run["agent"]["name"], run["goal"], json.dumps(run["run"]["steps"]), run["metrics"]["success"]]
             for run in runs
         ])  # fmt: skip
+    elif path.name == "events.jsonl":
+        logs = [in_events(run) for run in runs]
+        path.write_text("\n".join(json.dumps(event) for turn in zip(*logs, strict=True) for event in turn))
     else:
         rows = [in_rows(run) for run in runs for _ in range(2)]
         if path.suffix == ".csv":
@@ -74,12 +77,25 @@ def in_rows(run: dict[str, Any]) -> dict[str, Any]:
     return {**about, "fn": "pay", "in": '{"n": 1}', "out": "ok" if paid else "Error"}
 
 
+def in_events(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """One event a line, with results and the verdict on lines of their own."""
+    paid = run["metrics"]["success"]
+    events = [
+        {"event": "started", "case_id": run["case"], "goal": run["goal"], "agent": run["agent"]["name"]},
+        {"event": "said", "role": "assistant", "text": "I look it up."},
+        {"event": "tool_call", "tool": "pay", "args": {"n": 1}},
+        {"event": "tool_result", "tool": "pay", "result": "ok" if paid else "Error: closed"},
+        {"event": "ended", "success": paid},
+    ]
+    return [{"at": number, "job": run["id"], **event} for number, event in enumerate(events)]
+
+
 def write_table(path: Path, rows: list[list[Any]]) -> None:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(rows)
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "tickets.csv", "rows.csv", "rows.jsonl", "report.json"])
+@pytest.mark.parametrize("name", ["log.jsonl", "tickets.csv", "rows.csv", "rows.jsonl", "report.json", "events.jsonl"])
 def test_the_command_that_doctor_prints_for_an_unknown_log_reads_it(tmp_path: Path, name: str) -> None:
     write_log(tmp_path / name)
     doctor = CliRunner().invoke(cli, ["doctor", str(tmp_path / name)])
@@ -150,3 +166,64 @@ def test_a_table_may_use_semicolons_or_tabs_and_count_tries(tmp_path: Path, sepa
         csv.writer(file, delimiter=separator).writerows(rows)
     runs = list(read_traces([tmp_path / "calls.csv"], ReadOptions(format="steps")))
     assert [(run.run, run.events[0].arguments) for run in runs] == [("1", {"n": 1}), ("2", {"n": 2})]
+
+
+def test_runs_that_take_turns_in_an_event_log_are_told_apart(tmp_path: Path) -> None:
+    write_log(tmp_path / "events.jsonl")
+    fields = {"run": "job", "task_id": "case_id", "source": "agent", "outcome": "success", "task": "goal"}
+    runs = list(read_traces([tmp_path / "events.jsonl"], ReadOptions(format="steps", fields=fields)))
+    assert [(run.task_id, run.source, run.outcome.passed) for run in runs[:2]] == [
+        ("case-0", "alpha", True),
+        ("case-0", "beta", False),
+    ]
+    (call,) = runs[1].calls
+    assert call.arguments == {"n": 1} and call.result is not None and call.result.error == "Error: closed"
+    assert [event.text for event in runs[0].events if event.kind == "message"] == ["Pay 0", "I look it up."]
+
+
+def events_of(ok: bool, run: str, model: str) -> dict[str, list[dict[str, Any]]]:
+    """The same run in three shapes of event log: chat messages, an object inside each line, results by call id."""
+    result = "ok" if ok else "Error: locked"
+    call = {"id": "1", "function": {"name": "refund", "arguments": '{"order": 7}'}}
+    return {
+        "chat": [
+            {"run_id": run, "type": "task", "task_id": "T", "model": model},
+            {"run_id": run, "role": "assistant", "content": "", "tool_calls": [call]},
+            {"run_id": run, "role": "tool", "tool_call_id": "1", "content": result},
+            {"run_id": run, "type": "verdict", "passed": ok},
+        ],
+        "nested": [
+            {"session": run, "kind": "start", "data": {"task_id": "T", "model": model}},
+            {"session": run, "kind": "tool", "data": {"name": "refund", "input": {"order": 7}, "output": result}},
+            {"session": run, "kind": "end", "data": {"passed": ok}},
+        ],
+        "ids": [
+            {"trace_id": run, "event": "start", "task_id": "T", "model": model},
+            {"trace_id": run, "event": "call", "call_id": "c", "tool": "refund", "arguments": {"order": 7}},
+            {"trace_id": run, "event": "result", "call_id": "c", "output": result},
+            {"trace_id": run, "event": "end", "reward": float(ok)},
+        ],
+    }
+
+
+@pytest.mark.parametrize("shape", ["chat", "nested", "ids"])
+def test_an_event_log_of_runs_that_take_turns_needs_no_options(tmp_path: Path, shape: str) -> None:
+    first, second = events_of(True, "r1", "a")[shape], events_of(False, "r2", "b")[shape]
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(json.dumps(event) for turn in zip(first, second, strict=True) for event in turn))
+    told = json.loads(CliRunner().invoke(cli, ["doctor", str(log), "--json"]).stdout)
+    assert (told["runs"], told["contrasts"]) == (2, 1)
+    assert f"build {log} --format steps --bank" in told["command"]
+    runs = list(read_traces([log], ReadOptions(format="steps")))
+    calls = [call for run in runs for call in run.calls]
+    assert [call.arguments for call in calls] == [{"order": 7}, {"order": 7}]
+    assert [call.result and call.result.error for call in calls] == [None, "Error: locked"]
+
+
+def test_attempts_inside_a_list_of_tasks_are_runs_of_their_task(tmp_path: Path) -> None:
+    attempts = [{"model": model, "passed": ok, "trajectory": [{"tool": "pay", "input": {}, "output": "x"}]}
+                for model, ok in (("a", True), ("b", False))]  # fmt: skip
+    document = {"tasks": [{"id": name, "prompt": f"Pay {name}.", "attempts": attempts} for name in ("T-1", "T-2")]}
+    (tmp_path / "all.json").write_text(json.dumps(document))
+    told = json.loads(CliRunner().invoke(cli, ["doctor", str(tmp_path / "all.json"), "--json"]).stdout)
+    assert (told["runs"], told["tasks"], told["contrasts"]) == (4, 2, 2)

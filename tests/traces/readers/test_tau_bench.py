@@ -51,7 +51,7 @@ def test_a_row_is_a_run_of_the_model_in_the_file_name() -> None:
     assert run.calls[0].result.error == "Error: order not found"
 
 
-def test_the_answer_before_the_goodbye_is_final_and_the_stop_token_is_nobodys_word() -> None:
+def test_the_answer_before_the_goodbye_is_final_and_the_stop_token_is_dropped() -> None:
     (run,) = read(row(*GOODBYE))
     assert [(event.kind, event.text) for event in run.events[-2:]] == [
         ("final", "There is no such order."),
@@ -80,7 +80,7 @@ def test_a_run_that_was_never_judged_ran_out_of_steps() -> None:
     assert run.events[-1].kind == "message"
 
 
-def test_expected_actions_are_nobodys_events() -> None:
+def test_expected_actions_are_not_events() -> None:
     (run,) = read(row(*GOODBYE))
     assert "cancel_pending_order" not in str(run)
 

@@ -1,6 +1,6 @@
 """One small file per trace format. The order is the order of `--help`; detection does not depend on it.
 
-Shared between formats: messages.py (chat messages), records.py (fields of a record), conversation.py (messages of
+Shared by formats: messages.py (chat messages), records.py (fields of a record), conversation.py (messages of
 frameworks), session.py (session logs), span_tree.py (platforms that keep runs as trees), meter.py (tokens and cost).
 """
 
@@ -13,8 +13,10 @@ from contramem.traces.readers.autogen import AutoGenReader, GroupChatReader
 from contramem.traces.readers.chat import ChatReader
 from contramem.traces.readers.claude_code import ClaudeCodeReader
 from contramem.traces.readers.claude_stream import ClaudeStreamReader
+from contramem.traces.readers.cline import ClineReader
 from contramem.traces.readers.codex import CodexReader, ResponsesReader
 from contramem.traces.readers.gemini import GeminiReader
+from contramem.traces.readers.gemini_cli import GeminiCliReader
 from contramem.traces.readers.harbor import HarborReader
 from contramem.traces.readers.inspect_ai import InspectReader
 from contramem.traces.readers.langchain import LangChainReader
@@ -56,6 +58,8 @@ BUILT_IN: tuple[Reader, ...] = (
     ClaudeCodeReader(),
     ClaudeStreamReader(),
     CodexReader(),
+    GeminiCliReader(),
+    ClineReader(),
     OpenHandsReader(),
     SweAgentReader(),
     MiniSweAgentReader(),

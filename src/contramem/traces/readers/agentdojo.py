@@ -1,4 +1,9 @@
-"""AgentDojo runs: `runs/<model>/<suite>/<task>/<attack>/<injection>.json`, one run a file.
+"""AgentDojo runs: `runs/<model>/<suite>/<task>/<attack>/<injection>.json`, one run per file.
+
+    {"suite_name": "banking", "user_task_id": "user_task_0", "attack_type": null, "utility": true, "messages": [
+      {"role": "user", "content": "Pay it."},
+      {"role": "assistant", "content": "", "tool_calls": [{"function": "pay", "args": {...}, "id": "c1"}]},
+      {"role": "tool", "content": "paid", "tool_call_id": "c1", "error": null}]}
 
 The model is the folder, because the `pipeline_name` inside repeats one name for several models. Tasks changed their
 wording between versions of the benchmark, so the prompt is part of the task.

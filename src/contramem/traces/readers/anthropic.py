@@ -1,5 +1,8 @@
 """Anthropic Messages: the same files as in chat.py, whose messages call tools in content blocks.
 
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "send", "input": {"to": "Bob"}}]}
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "sent"}]}
+
 `tool_use` and `tool_result` blocks are read in messages.py, which Claude Code sessions share.
 """
 

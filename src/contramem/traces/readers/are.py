@@ -1,7 +1,10 @@
 """ARE / GAIA2 runs: the `hf` trace of a run, its `lite` half beside it, and the verdicts of `output.jsonl`.
 
+    {"version": "are_simulation_v1", "metadata": {...}, "completed_events": [
+      {"event_type": "AGENT", "action": {"app": "Emails", "function": "send_email", "args": [...]}, "metadata": {...}}]}
+
 Both halves are one run: `hf` has what was executed, `lite` has who asked for it and why. Either alone is read too.
-`events` in an hf trace are the oracle's answers and are never looked at; a run of the oracle itself is skipped.
+`events` in an hf trace are the oracle's answers and are never read; a run of the oracle itself is skipped.
 """
 
 from __future__ import annotations
@@ -112,8 +115,8 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
 
 
 def _count_events(executed: list[dict[str, Any]], events: tuple[Event, ...]) -> int:
-    """Reads and writes of the apps, those that a function makes inside included, the agent's actions, and what it
-    observed: the paper's agent events (A.7). About three to a call, more where functions call others."""
+    """The paper's agent events (A.7): reads and writes of the apps, including those that a function makes itself, the
+    agent's actions and its observations. About three per call, more if functions call others."""
     reads_and_writes = sum(1 for event in executed if event["event_type"] == "AGENT")
     actions = [event for event in events if event.actor == "agent" and event.function]
     return reads_and_writes + len(actions) + sum(action.result is not None for action in actions)
@@ -140,7 +143,7 @@ def _check_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _record(recorder: Recorder, events: list[dict[str, Any]], turns: list[Turn]) -> None:
-    """Executed events in their order, and between them what only the turns tell."""
+    """Record the executed events in order, and between them what only the turns show."""
     issued = match_turns(recorder.naming, events, turns)
     own = set(issued) if issued else outer_calls(events)
     # Halves that do not join (other clocks) would tell each call twice, so then only the thoughts are taken.
@@ -185,7 +188,7 @@ def _record_environment(recorder: Recorder, event: dict[str, Any]) -> None:
 
 
 def _mark_final(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """With the agent's last call marked as its answer if it is a message to the user; earlier ones only end a turn."""
+    """Marks the agent's last call as its answer if it is a message to the user; earlier messages only end a turn."""
     last = next((event for event in reversed(events) if event.function and event.actor == "agent"), None)
     if last is None or not last.function.endswith(".send_message_to_user"):
         return events

@@ -1,7 +1,7 @@
-"""Which of the events that ARE logs as the agent's are its own calls, and what they were given and gave back.
+"""Which events that ARE logs as the agent's are its own calls, with their arguments and results.
 
 A call that an app makes inside another call (`forward_email` reads the e-mail first) is logged like the agent's own,
-with no mark. With the `lite` half the agent's turns tell them apart; without it only the clock does.
+with no mark. With the `lite` half, the agent's turns distinguish them; without it, only the clock does.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ _EFFECTS: dict[str | None, Effect] = {"READ": "read", "WRITE": "write"}
 def match_turns(naming: Naming, events: list[dict[str, Any]], turns: list[Turn]) -> dict[int, Turn]:
     """Which turn asked for which event: the first event of the turn's function before the next turn.
 
-    Everything else that is logged as the agent's in that time was called inside an app, not by the agent. Nothing
-    matches when the two halves are of different clocks; then the halves are not joined.
-    """
+    Everything else that is logged as the agent's in that time was called inside an app, not by the agent. If the two
+    halves use different clocks, nothing matches and they are not joined."""
     issued: dict[int, Turn] = {}
     actions = iter([(turn.time, turn) for turn in turns if turn.tool and turn.time is not None])
     current: Turn | None = None
@@ -63,7 +62,7 @@ def _inside(event: dict[str, Any], outer: dict[str, Any]) -> bool:
 
 
 def record_call(recorder: Recorder, event: dict[str, Any], turn: Turn | None) -> None:
-    """Record one call of the agent: arguments as it gave them where `turn` tells, and what came back."""
+    """Record one call of the agent: its arguments as written in `turn`, if there is one, and its result."""
     action, outcome = event["action"], event.get("metadata") or {}
     name = action["function"]
     effect: Effect | None = "wait" if name == "wait_for_notification" else _EFFECTS.get(action.get("operation_type"))
@@ -80,7 +79,7 @@ def record_call(recorder: Recorder, event: dict[str, Any], turn: Turn | None) ->
 
 
 def arguments_in(action: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with their types back; null ones are left out, since they cannot be told from defaults."""
+    """Arguments with their types restored, without nulls, which look the same as defaults."""
     return {
         argument["name"]: argument["value"] if argument.get("value_type") == "str" else value_of(argument["value"])
         for argument in action.get("args") or ()

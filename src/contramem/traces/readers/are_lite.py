@@ -1,7 +1,7 @@
 """ARE's `lite` half of a trace: what the agent said and was shown, turn by turn.
 
-It alone has thoughts, rationale and token counts, and it alone tells the agent's own calls from the calls that those
-make inside an app. It also holds turns that never became a call: unknown tools, and calls that a memory held back.
+It alone has thoughts, rationale and token counts, and only it distinguishes the agent's own calls from those that apps
+make inside them. It also has turns that never became a call: unknown tools, and calls that a memory held.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def value_of(text: str | None) -> Any:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """As JSON would hold it; raises ValueError when it is nested too deeply."""
+    """The value as JSON has it. Raises ValueError if it is nested too deeply."""
     if depth == 0:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
@@ -147,7 +147,7 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def tell(recorder: Recorder, turn: Turn) -> None:
-    """What a turn adds when nothing else in the trace shows it: a thought, a refused or held call, a notice."""
+    """Record what only this turn shows: a thought, a refused or held call, a notification."""
     if turn.role == "user":
         recorder.message("environment", notice_in(turn.text), turn.time, kind="notification")
         return
@@ -169,7 +169,7 @@ def notice_in(text: str) -> str:
 
 
 def task_in(text: str) -> str:
-    """The user's words in a turn that brings some, or nothing when it brings something else."""
+    """The user's words in this turn; empty if it has none."""
     match = _TASK.match(text)
     if not match:
         return ""
@@ -201,7 +201,7 @@ def twin(file: TraceFile, ours: str, theirs: str) -> TraceFile | None:
 
 
 def twin_document(file: TraceFile, ours: str, theirs: str) -> dict[str, Any] | None:
-    """The content of the other half, or None; when it cannot be decoded, its own reading reports that."""
+    """The content of the other half, or None. If it cannot be decoded, reading that file reports it."""
     other = twin(file, ours, theirs)
     try:
         document = other.document if other else None

@@ -25,7 +25,7 @@ def outcome_of(
     annotation: dict[str, Any],
     lite: dict[str, Any] | None,
 ) -> Outcome:
-    """The verdict of the run, from whatever lies beside it."""
+    """The verdict of the run, from the trace and the files beside it."""
     row = _row(file, definition)
     rationale = _text((lite or {}).get("validation_rationale")) or _text(row.get("rationale"))
     feedback = rationale or _text(annotation.get("comment")) or _text(definition.get("exception_message"))
@@ -82,7 +82,7 @@ def _rows(path: Path, modified: int, size: int) -> dict[object, dict[str, Any]]:
 
 
 def outcomes_without_a_trace(file: TraceFile) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """Rows of `output.jsonl` are no runs; those whose run left no trace are counted."""
+    """Counts the rows of `output.jsonl` whose run left no trace: a row is not a run."""
 
     def build(row: dict[str, Any], position: str) -> SkippedRun | None:
         return None if row["trace_id"] else SkippedRun(f"{file.origin}:{position}", "no trace was exported")

@@ -1,4 +1,11 @@
-"""AutoGen 0.4 messages (`TaskResult`, team state), and group chats of AG2 and Magentic-One.
+r"""AutoGen 0.4 messages (`TaskResult`, team state), and group chats of AG2 and Magentic-One.
+
+    {"type": "TextMessage", "source": "user", "content": "Mail Bob."}
+    {"type": "ToolCallRequestEvent", "source": "mailer", "content": [{"id": "c1", "name": "send", "arguments": "{}"}]}
+    {"type": "ToolCallExecutionEvent", "content": [{"call_id": "c1", "content": "sent", "is_error": false}]}
+
+    {"role": "assistant", "name": "mathproxyagent", "content": "exitcode: 0 (execution succeeded)\nCode output: 7"}
+    {"role": "Orchestrator (-> WebSurfer)", "content": "Look up Bob."}
 
 In a group chat everybody writes messages and the role only says whose view was saved. So the name decides: the human
 asks, a terminal answers the code block before it, and a member that the orchestrator hands a step to is called like a
@@ -106,7 +113,7 @@ def _code_calls(text: str) -> list[dict[str, Any]]:
 
 
 def _attach_results(messages: list[Any]) -> Iterator[dict[str, Any]]:
-    """Code that no terminal ran was only words; the words of a member that was called are its result."""
+    """Attach results: what a called member says is its result. Code that no terminal ran is only text."""
     for place, message in enumerate(messages):
         following = messages[place + 1] if place + 1 < len(messages) else {}
         speaker = message.get("speaker")

@@ -1,5 +1,10 @@
 """OpenAI chat messages: JSONL of records, a list of them, one record, or a bare list of messages.
 
+    {"task_id": "t1", "model": "...", "passed": true, "messages": [
+      {"role": "user", "content": "Mail Bob."},
+      {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "send", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "c1", "content": "sent"}]}
+
 Nothing but the messages is standard, so the rest is found by our names or by the user's map (records.py).
 """
 
@@ -9,6 +14,7 @@ from collections.abc import Iterator
 
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
+from contramem.traces.readers.cline import is_cline
 from contramem.traces.readers.messages import has_blocks
 from contramem.traces.readers.records import first_messages, read_records
 from contramem.traces.trajectory import Trajectory
@@ -28,9 +34,10 @@ class ChatReader:
 
 
 def claims_messages(file: TraceFile) -> bool:
-    """Is this a file of chat messages, and of no format that only contains some?"""
+    """Is this a file of chat messages, rather than of another format that contains some?"""
     head = file.head
     if isinstance(head, dict) and not _OTHERS.isdisjoint(head):
         return False
     # Agents of the SWE family save bare messages under names of their own.
-    return not file.name.endswith((".traj", ".traj.json")) and bool(first_messages(file))
+    messages = first_messages(file)
+    return not file.name.endswith((".traj", ".traj.json")) and bool(messages) and not is_cline(messages)

@@ -1,8 +1,12 @@
-"""Claude Code sessions: `~/.claude/projects/<folder>/<session>.jsonl`, one session a file.
+"""Claude Code sessions: `~/.claude/projects/<folder>/<session>.jsonl`, one session per file.
+
+    {"type": "user", "uuid": "a", "parentUuid": null, "sessionId": "s", "message": {"content": "Fix it."}}
+    {"type": "assistant", "uuid": "b", "parentUuid": "a", "sessionId": "s", "message": {"content": [
+      {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}}]}}
 
 Entries form a tree by `uuid` and `parentUuid`. The run is the branch that was kept: an edited prompt leaves its first
 version in the file, with everything that followed from it. Subagents (entries with `isSidechain`, files
-`agent-*.jsonl`) are no runs of their own: the session shows them as one call with its report, which is what its agent
+`agent-*.jsonl`) are not runs of their own: the session shows them as one call with its report, which is what its agent
 saw. There is no verdict in a session; `--outcomes` supplies it.
 """
 
@@ -94,7 +98,7 @@ def _is_prompt(entry: Entry) -> bool:
 
 
 def _tell(recorder: Recorder, entry: Entry) -> str:
-    """Record one entry; gives back the prompt if it is one. Summaries of a compacted history are nobody's words."""
+    """Record one entry. Returns the prompt if it is one. Summaries of a compacted history are nobody's words."""
     content = entry["message"].get("content")
     if entry.get("isApiErrorMessage"):
         recorder.message("environment", text_of(content), kind="notification")

@@ -1,5 +1,11 @@
 """`claude -p --output-format stream-json`: one JSON object a line, from `system`/`init` to `result`.
 
+    {"type": "system", "subtype": "init", "session_id": "s", "model": "..."}
+    {"type": "assistant", "session_id": "s", "message": {"content": [{"type": "tool_use", "id": "c1", "name": "Bash",
+      "input": {"command": "ls"}}]}}
+    {"type": "user", "session_id": "s", "message": {"content": [{"type": "tool_result", "tool_use_id": "c1", ...}]}}
+    {"type": "result", "subtype": "success", "total_cost_usd": 0.01}
+
 The stream does not repeat the prompt. The task is then named by the file or by `--map task_id=...`; with
 `--replay-user-messages` the prompt is in the stream and is the task.
 """

@@ -1,5 +1,10 @@
 """Codex rollouts (`rollout-*.jsonl`, `.jsonl.zst` when cold) and plain items of OpenAI's Responses API.
 
+    {"type": "session_meta", "payload": {"id": "...", "cwd": "..."}}
+    {"type": "response_item", "payload": {"type": "function_call", "call_id": "c1", "name": "exec_command",
+      "arguments": "{...}"}}
+    {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1", "output": "..."}}
+
 A rollout wraps the same items: each `response_item` payload is one. Neither holds a verdict; `--outcomes` supplies it.
 """
 
@@ -158,7 +163,7 @@ def _trajectory(
 
 
 def _tell(recorder: Recorder, item: Mapping[str, Any]) -> str:
-    """Record one item; gives back what a user said in it. Reasoning and kinds we do not know are no events."""
+    """Record one item. Returns what a user said in it. Reasoning and unknown kinds are not events."""
     kind = item.get("type") or "message"
     if kind == "message":
         return _tell_message(recorder, item)

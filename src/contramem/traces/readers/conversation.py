@@ -1,6 +1,6 @@
-"""What readers of framework message dumps share: each translates its messages into chat messages, the rest is one.
+"""Base of the readers of framework message dumps: each only translates its messages into chat messages.
 
-A file is a bare list of messages, or records (one a line, a list, one object) that hold such a list beside the fields
+A file is a bare list of messages, or records (one per line, a list, one object) that hold such a list beside the fields
 that chat records have. So `--map`, outcomes and tools work the same for all of them.
 """
 
@@ -32,7 +32,7 @@ class ConversationReader(ABC):
 
     @abstractmethod
     def translate(self, message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-        """The chat messages that one message stands for; none when it says nothing that a run is made of."""
+        """The chat messages that one message stands for; none if it adds nothing to a run."""
 
     def facts(self, record: Mapping[str, Any], messages: list[Any]) -> dict[str, Any]:
         """Fields under the names of chat records that the framework keeps elsewhere. The record's own fields win."""

@@ -1,4 +1,11 @@
-"""Gemini `contents` (role and parts), and sessions of Google's Agent Development Kit, whose events hold contents."""
+"""Gemini `contents` (role and parts), and sessions of Google's Agent Development Kit, whose events hold contents.
+
+{"role": "user", "parts": [{"text": "Mail Bob."}]}
+{"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "send", "args": {"to": "Bob"}}}]}
+{"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "send", "response": {"result": "sent"}}}]}
+
+{"appName": "mail", "events": [{"author": "user", "content": {"role": "user", "parts": [...]}}]}
+"""
 
 from __future__ import annotations
 
@@ -60,14 +67,14 @@ def _chat_messages(role: str, parts: list[Any], message: Mapping[str, Any]) -> I
     for part in parts:
         answer = _either(part, "functionResponse", "function_response")
         if isinstance(answer, dict):
-            yield tool_message(answer.get("id"), _result(answer.get("response")))
+            yield tool_message(answer.get("id"), unwrap_result(answer.get("response")))
 
 
 def _either(part: Mapping[str, Any], camel: str, snake: str) -> Any:
     return part.get(camel) or part.get(snake)
 
 
-def _result(response: object) -> object:
+def unwrap_result(response: object) -> object:
     """What a tool returned: the SDK wraps what is no object as `{"result": ...}` or `{"output": ...}`."""
     if isinstance(response, dict) and len(response) == 1:
         return response.get("result", response.get("output", response))

@@ -1,6 +1,11 @@
 """Harbor trials and bare ATIF files (`schema_version: ATIF-v1.*`).
 
-ATIF knows neither task nor verdict: those are in the trial's `result.json`, one folder up. A trajectory that is
+    {"schema_version": "ATIF-v1.6", "agent": {"name": "...", "model_name": "..."}, "steps": [
+      {"source": "user", "message": "Fix it."},
+      {"source": "agent", "message": "", "tool_calls": [{"tool_call_id": "c1", "function_name": "bash", ...}],
+       "observation": {"results": [{"source_call_id": "c1", "content": "a.py"}]}}]}
+
+ATIF has neither task nor verdict: they are in the trial's `result.json`, one folder up. A trajectory that is
 continued in another file (`continued_trajectory_ref`) is one run with it.
 """
 
@@ -43,7 +48,7 @@ class HarborReader:
 
 
 def _has_trajectory(file: TraceFile) -> bool:
-    """Of its own, or a session of the agent's that another reader reads (verdicts.py ties it to the trial)."""
+    """Its own, or a session of its agent that another reader reads (verdicts.py links it to the trial)."""
     if file.beside("agent/trajectory.json") is not None:
         return True
     return any(path.is_file() for path in (file.path.parent / "agent").rglob("*.jsonl*"))
@@ -67,7 +72,7 @@ def _part_of_another(file: TraceFile) -> str | None:
 
 
 def _parts(document: dict[str, Any], file: TraceFile) -> Iterator[dict[str, Any]]:
-    """The trajectory and its continuations. One that is referred to and missing is an error: half a run misleads."""
+    """The trajectory and its continuations. If one of them is missing, that is an error: half a run is misleading."""
     yield document
     for part in range(1, MAX_PARTS):
         reference = document.get("continued_trajectory_ref")
@@ -196,7 +201,7 @@ def _outcome(result: dict[str, Any]) -> Outcome:
 
 
 def _usage(parts: list[dict[str, Any]]) -> RunUsage:
-    """What the steps cost; the totals of a file stand in where its steps do not say."""
+    """The usage of the steps, or the totals of the file if its steps have none."""
     steps = [step for part in parts for step in _own_steps(part, continued=False) if step["source"] == "agent"]
     metrics = [step.get("metrics") or {} for step in steps]
     totals = [part.get("final_metrics") or {} for part in parts]

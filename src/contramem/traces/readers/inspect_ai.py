@@ -178,7 +178,7 @@ def _outcome(sample: Any, header: LogHeader, wanted: str | None) -> Outcome:
 
 
 def _reward(value: Any) -> float | None:
-    """C is 1, P is 0.5, I and N are 0; numbers are what they are; what has several parts is unknown."""
+    """C is 1, P is 0.5, I and N are 0; numbers stay numbers; a score of several parts is unknown."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and (value in _VALUES or value.lower() in _VALUES):

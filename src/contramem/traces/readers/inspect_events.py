@@ -1,4 +1,4 @@
-"""What happened in one Inspect sample, from its events where they were logged, else from its messages.
+"""What happened in one Inspect sample, from its events if they were logged, otherwise from its messages.
 
 Events come first because agents tidy their messages: `react()` takes the `submit` call out, compaction drops turns.
 """
@@ -15,7 +15,7 @@ from contramem.traces.trajectory import Tool
 
 
 def record(sample: Any, recorder: Recorder) -> int | None:
-    """Tell the sample to `recorder`. Gives the number of model calls, where the events tell it."""
+    """Record the sample. Returns the number of model calls, if the events show it."""
     events = list(_before_scoring(sample.events or ()))
     calls = len([event for event in events if event.event == "model"])
     if not calls:
@@ -26,7 +26,7 @@ def record(sample: Any, recorder: Recorder) -> int | None:
 
 
 def _before_scoring(events: Any) -> Iterator[Any]:
-    """Graders are models too; what they are asked and say is no part of the run."""
+    """The events before scoring: graders are models too, but not part of the run."""
     return takewhile(lambda event: not _opens_scoring(event), events)
 
 
@@ -51,7 +51,7 @@ def _record_events(events: list[Any], recorder: Recorder) -> None:
 
 
 def _record_turn(event: Any, recorder: Recorder, seen: Counter[tuple[str, str]], time: float | None) -> None:
-    """What the user and the system said that was not there in an earlier turn, and the model's reply."""
+    """Record what the user and the system said since the last turn, and the model's reply."""
     here: Counter[tuple[str, str]] = Counter()
     for message in event.input:
         key = (message.role, message.text)

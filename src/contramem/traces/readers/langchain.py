@@ -1,4 +1,11 @@
-"""LangChain and LangGraph messages: `messages_to_dict`, `dumpd`/`dumps`, `model_dump`, and LangGraph state values."""
+"""LangChain and LangGraph messages: `messages_to_dict`, `dumpd`/`dumps`, `model_dump`, and LangGraph state values.
+
+    {"type": "human", "data": {"content": "Mail Bob."}}
+    {"type": "ai", "data": {"content": "", "tool_calls": [{"id": "c1", "name": "send", "args": {"to": "Bob"}}]}}
+    {"type": "tool", "data": {"content": "sent", "tool_call_id": "c1", "status": "success"}}
+
+`dumpd` writes `{"lc": 1, "id": [..., "AIMessage"], "kwargs": {...}}`, `model_dump` the fields beside `type`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +23,7 @@ def is_langchain_message(value: object) -> bool:
 
 
 def message_fields(value: object) -> tuple[str, Mapping[str, Any]] | None:
-    """(kind, fields) of a message in any of LangChain's spellings; None when it is no such message."""
+    """(kind, fields) of a message in any of LangChain's spellings; None for anything else."""
     if not isinstance(value, dict):
         return None
     if value.get("lc") == 1 and isinstance(value.get("kwargs"), dict):

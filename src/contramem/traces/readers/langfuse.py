@@ -1,7 +1,11 @@
 """Langfuse: traces with observations and scores, or observations alone, as the API, the UI and the SDK write them.
 
+    {"id": "t1", "input": "Mail Bob.", "scores": [{"name": "correct", "value": 1}], "observations": [
+      {"type": "GENERATION", "startTime": "...", "model": "...", "input": [messages], "output": {message}},
+      {"type": "TOOL", "startTime": "...", "name": "send", "input": {"to": "Bob"}, "output": "sent"}]}
+
 What OpenTelemetry sent is kept in an observation's metadata, and often says more than its type: tools of many
-frameworks are a plain SPAN. A span that goes by the name of a call that a model of the trace asked for is that call.
+frameworks are a plain SPAN. A span with the name of a call that a model of the trace asked for is that call.
 """
 
 from __future__ import annotations
@@ -85,7 +89,7 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
     for name, camel in (("task_id", "datasetItemId"), ("session.id", "sessionId")):
         if _get(record, camel):
             attributes[name] = _get(record, camel)
-    if asked := _asked_by_user(record.get("input")):
+    if asked := _find_request(record.get("input")):
         attributes.setdefault("contramem.task", asked)
     for score in record.get("scores") or ():
         text = _get(score, "stringValue")
@@ -96,13 +100,13 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
     return plain_span(step(record["id"], "", begun), attributes)
 
 
-def _asked_by_user(sent: object) -> str:
-    """What the user asked the whole trace. The first message that a model is sent may be an instruction."""
+def _find_request(sent: object) -> str:
+    """What the user asked the whole trace. The first message to a model may be an instruction."""
     value = json_of(json_of(sent))  # the UI writes JSON as text once more
     if isinstance(value, dict) and "args" in value:  # a traced function: its arguments, not somebody's words
         return ""
-    said = (message.get("content") for message in messages_in(value) if message.get("role") == "user")
-    return next((text for text in said if isinstance(text, str)), "")
+    contents = (message.get("content") for message in messages_in(value) if message.get("role") == "user")
+    return next((text for text in contents if isinstance(text, str)), "")
 
 
 def _observation(record: Mapping[str, Any], inside: str = "", tools: Set[str] = frozenset()) -> Span:

@@ -1,5 +1,10 @@
 """LangSmith runs: exports of a project as JSONL or a list, runs of the SDK (`run.dict()`), nested or flat.
 
+    {"id": "r0", "trace_id": "r0", "run_type": "chain", "start_time": "...", "inputs": {...},
+     "reference_example_id": "t1", "feedback_stats": {"correct": {"avg": 1}}}
+    {"id": "r1", "trace_id": "r0", "parent_run_id": "r0", "run_type": "llm", "inputs": {"messages": [[...]]}, ...}
+    {"id": "r2", ..., "run_type": "tool", "name": "send", "inputs": {"input": "{'to': 'Bob'}"}, "outputs": {...}}
+
 The trace of a dataset example is an attempt at that example; feedback is its outcome.
 """
 

@@ -33,13 +33,13 @@ def messages_in(value: Any, role: str = "user") -> Iterator[dict[str, Any]]:
 def _in_text(text: str, role: str) -> Iterator[dict[str, Any]]:
     """Plain text is one message; some log a conversation as text (`user: ...`), or the printed form of an object."""
     if printed := _PRINTED.match(text):
-        said = printed[2] if printed[3] is None else printed[3]
-        yield {"role": printed[1], "content": (said or "").replace("\\n", "\n")}
+        printed_text = printed[2] if printed[3] is None else printed[3]
+        yield {"role": printed[1], "content": (printed_text or "").replace("\\n", "\n")}
     elif _TURN.match(text):
         _, *turns = _TURN.split(text)
-        for speaker, said in zip(turns[::2], turns[1::2], strict=True):
-            if said.strip() not in ("", "None"):
-                yield {"role": speaker, "content": said.strip()}
+        for speaker, printed_text in zip(turns[::2], turns[1::2], strict=True):
+            if printed_text.strip() not in ("", "None"):
+                yield {"role": speaker, "content": printed_text.strip()}
     elif text != "None":  # an empty reply, printed
         yield {"role": role, "content": text}
 

@@ -11,6 +11,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.decoding import decode
 from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Actor
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -18,7 +19,7 @@ _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
 
 
 def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
-    """Record one message. Gives back what a user said in it; empty for everybody else."""
+    """Record one message. Returns what a user said in it; empty for everybody else."""
     role = message["role"]
     if role == "assistant":
         record_content(recorder, "agent", message.get("content"))
@@ -36,7 +37,8 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
         recorder.instruct(text_of(message.get("content")))
     elif role not in ROLES:
         raise TraceError(
-            f"has a message with the unknown role {str(role)[:40]!r}", f"The roles are {', '.join(sorted(ROLES))}."
+            f"has a message with the unknown role {plain_label(str(role))!r}",
+            f"The roles are {', '.join(sorted(ROLES))}.",
         )
     return ""
 
@@ -57,7 +59,7 @@ def record_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
 
 
 def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: bool | None = None) -> str:
-    """The text and tool blocks of one message, in order; gives back the text.
+    """The text and tool blocks of one message, in order. Returns the text.
 
     `unmarked` is the error of a tool result that carries no `is_error`: False where the writer marks every error,
     None where the text has to tell.

@@ -1,7 +1,12 @@
-"""mini-swe-agent's `.traj.json`: `trajectory_format: mini-swe-agent-1.*`, or the bare list of messages of version 1.
+r"""mini-swe-agent's `.traj.json`: `trajectory_format: mini-swe-agent-1.*`, or the bare list of messages of version 1.
 
-Every step is one shell command. The file is named after the task; the verdict is in SWE-bench's report, so `--outcomes`
-supplies it.
+    {"trajectory_format": "mini-swe-agent-1", "info": {"exit_status": "Submitted", "model_stats": {...}}, "messages": [
+      {"role": "user", "content": "Fix it."},
+      {"role": "assistant", "content": "I look.\n```bash\nls\n```"},
+      {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.py\n</output>"}]}
+
+Every step is one shell command. The file is named after the task; the verdict is in SWE-bench's report, which is looked
+for beside the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""MLflow traces (`trace.to_json()`, artifacts, saved `search_traces`): spans with inputs, outputs and a type."""
+r"""MLflow traces (`trace.to_json()`, artifacts, saved `search_traces`): spans with inputs, outputs and a type.
+
+    {"info": {"trace_id": "tr-1", "tags": {...}, "assessments": [{"assessment_name": "correct", "feedback": {...}}]},
+     "data": {"spans": [
+       {"span_id": "s1", "parent_span_id": "s0", "name": "send", "start_time_unix_nano": 1, "attributes": {
+         "mlflow.spanType": "TOOL", "mlflow.spanInputs": "{\"to\": \"Bob\"}", "mlflow.spanOutputs": "..."}}]}}
+
+The values of attributes are JSON, often as text.
+"""
 
 from __future__ import annotations
 

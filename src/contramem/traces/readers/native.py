@@ -1,4 +1,8 @@
-"""contramem's own traces: a header line, then one Trajectory a line. The format that `write_traces` writes.
+"""contramem's own traces: a header line, then one Trajectory per line. `write_traces` writes it.
+
+    {"format": "contramem-trace", "version": 1}
+    {"environment": "general", "task_id": "t1", "source": "m", "outcome": {"passed": true}, "events": [
+      {"position": 1, "actor": "agent", "kind": "call", "function": "mail.send", "arguments": {"to": "Bob"}}]}
 
 It is the interchange format, so a line is decoded straight into the types of `trajectory.py`: unknown fields are
 ignored, a missing or wrong one is reported with its path.
@@ -94,7 +98,7 @@ def _trajectory(line: bytes, rename: Callable[[Event], Event] | None) -> Traject
 
 
 def _renaming(options: ReadOptions) -> Callable[[Event], Event] | None:
-    """Names and effects are settled in the file, unless the user gives others."""
+    """Names and effects stand in the file, unless the user gives others."""
     return _renamer(options.naming()) if options.app or options.effects else None
 
 

@@ -1,5 +1,9 @@
 """Traces of the OpenAI Agents SDK as a TracingProcessor exports them: a `trace`, then its `trace.span` objects.
 
+    {"object": "trace", "id": "trace_1", "workflow_name": "mail", "metadata": {"task_id": "t1"}}
+    {"object": "trace.span", "trace_id": "trace_1", "started_at": "...", "span_data":
+      {"type": "function", "name": "send", "input": "{}", "output": "sent"}, "error": null}
+
 Items of a run (`result.to_input_list()`) are Responses items and are read by codex.py.
 """
 

@@ -1,6 +1,11 @@
-"""OpenHands: `output.jsonl` of its evaluation (one run a line), event logs as one list, and folders of event files.
+"""OpenHands: `output.jsonl` of its evaluation (one run per line), event logs as one list, and folders of event files.
 
-Of a folder `events/event-00000-….json` the first file stands for the run, and the others are read with it.
+    {"instance_id": "t1", "instruction": "...", "metadata": {"llm_config": {"model": "..."}}, "history": [events],
+     "report": {"resolved": true}}
+
+openhands_events.py shows the events.
+
+In a folder `events/event-00000-….json`, the first file stands for the run and the others are read with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Events of OpenHands, in both generations, told to a Recorder.
+"""OpenHands events of both generations, passed to a Recorder.
+
+    {"id": 2, "source": "agent", "action": "run", "args": {"command": "ls"}}
+    {"id": 3, "observation": "run", "content": "a.py", "cause": 2}
+
+    {"kind": "ActionEvent", "tool_name": "terminal", "tool_call_id": "c1", "action": {"command": "ls"}}
+    {"kind": "ObservationEvent", "tool_call_id": "c1", "observation": {"content": [{"type": "text", "text": "a.py"}]}}
 
 V0 events are an `action` with `args` or an `observation` with `content`, tied by `cause` or by the tool call's id; the
 SDK's are an `ActionEvent`, `ObservationEvent` and so on (`kind`), tied by `tool_call_id`.
@@ -31,7 +37,7 @@ def is_event(value: object) -> bool:
 
 
 def record_event(recorder: Recorder, event: Event) -> str:
-    """Record one event; gives back what the user said in it."""
+    """Record one event. Returns what the user said in it."""
     if isinstance(event.get("kind"), str):
         return _record_sdk_event(recorder, event)
     if isinstance(event.get("observation"), str):

@@ -1,6 +1,12 @@
 """OpenInference beyond span lines: trees of `child_spans` (TRAIL), and Phoenix data frames as JSON or Parquet.
 
-A data frame has one span a row, its attributes in columns `attributes.*`. Parquet needs the extra `parquet`.
+    {"trace_id": "t", "spans": [{"trace_id": "t", "span_id": "s0", "timestamp": "...", "span_attributes": {
+      "openinference.span.kind": "TOOL", "tool.name": "send", "input.value": "..."}, "child_spans": [...]}]}
+
+    {"context.trace_id": "t", "context.span_id": "s1", "parent_id": "s0", "span_kind": "TOOL", "start_time": "...",
+     "attributes.tool.name": "send", "attributes.input.value": "...", "attributes.output.value": "..."}
+
+A data frame has one span per row, its attributes in columns `attributes.*`. Parquet needs the extra `parquet`.
 """
 
 from __future__ import annotations

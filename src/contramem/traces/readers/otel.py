@@ -1,7 +1,10 @@
 """OpenTelemetry spans of agents: the GenAI conventions (`gen_ai.*`) and OpenInference, as span lines or OTLP-JSON.
 
-One trace is one run. Models are sent the whole conversation each time, so each message is taken when it first shows.
-Tool spans give results and errors; a call that has no tool span (it was answered without running) is in the messages.
+    {"name": "execute_tool send", "context": {"trace_id": "t", "span_id": "s1"}, "parent_id": "s0", "start_time": "...",
+     "attributes": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "send"}}
+
+One trace is one run. Models are sent the whole conversation each time, so each message is recorded when it first
+appears. Tool spans give results and errors; a call without a tool span (answered without running) is in the messages.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def read_spans(
     found_spans: Iterable[tuple[object, Span | TraceError]],
     environment: str = "otel",
 ) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """One run for each trace among the spans; (position, TraceError) stands for what is no span."""
+    """One run for each trace among the spans; (position, TraceError) for anything that is not a span."""
     traces: dict[str, list[Span]] = {}
     for position, span in found_spans:
         if isinstance(span, TraceError):
@@ -141,7 +144,7 @@ def _tools(spans: list[Span], recorder: Recorder) -> tuple[Tool, ...]:
 
 
 class OtelConversation:
-    """Tells each message and call of a trace once, in the order in which it first shows."""
+    """Records each message and call of a trace once, in the order of first appearance."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -216,7 +219,7 @@ class OtelConversation:
 
 
 def _agent_input(spans: list[Span]) -> str:
-    """What the outermost agent was asked, where its span says so in words; models are shown more than that."""
+    """What the outermost agent was asked, if its span has it as text. Models are shown more than that."""
     agent = next((span for span in spans if span.get("openinference.span.kind") == "AGENT"), None)
     if agent is None or (agent.parent and not isinstance(json_of(agent.get("input.value")), dict)):
         return ""

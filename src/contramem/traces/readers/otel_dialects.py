@@ -1,8 +1,8 @@
-"""Spans that follow no convention we know by name, put into the names of the GenAI conventions.
+"""Translates spans of other conventions into the names of the GenAI conventions.
 
 OpenLLMetry, Vercel's AI SDK and PydanticAI's first versions have attributes of their own, home-made instrumentation has
-others. A tool's name is under `...tool.name` or `...tool_name` nearly everywhere. Its arguments and its result, and
-what a model was sent and answered, are told by how an attribute's name ends.
+others. A tool's name is under `...tool.name` or `...tool_name` nearly everywhere. Its arguments and its result, and a
+model's messages, are recognised by how an attribute's name ends.
 """
 
 from __future__ import annotations

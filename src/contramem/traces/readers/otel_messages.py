@@ -41,12 +41,12 @@ class OtelMessage:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes a message in a later span the same one again: models are sent the whole conversation each time."""
-        calls = tuple((call.id, call.name, _written(call.arguments)) for call in self.calls)
+        """Identifies a message that a later span repeats: models are sent the whole conversation each time."""
+        calls = tuple((call.id, call.name, _write_arguments(call.arguments)) for call in self.calls)
         return self.role, self.text, calls, tuple((answer.id, text_of(answer.result)) for answer in self.answers)
 
 
-def _written(arguments: Any) -> str:
+def _write_arguments(arguments: Any) -> str:
     """Arguments in one spelling: a reply has them as text, the next request often as an object."""
     if arguments in ("", None):
         return "{}"
@@ -106,7 +106,7 @@ def _message(raw: dict[str, Any]) -> OtelMessage:
 
 
 def _call(call_id: Any, name: Any, arguments: Any) -> OtelCall:
-    """A call that a model asks for. Some write its name where the id belongs, which names no call."""
+    """A call that a model asks for. Some write its name in place of the id, which identifies no call."""
     return OtelCall(None if call_id == name else call_id, str(name), arguments)
 
 
@@ -121,7 +121,7 @@ def _calls_written_as_text(content: object) -> list[dict[str, Any]]:
 
 
 def _take_call_or_answer(message: OtelMessage, part: dict[str, Any]) -> bool:
-    """Note the call or the answer that a part of a message stands for; False when it stands for neither."""
+    """Record the call or answer in a part of a message. False if there is none."""
     kind = part.get("type")
     asked, answered = (
         part.get(f"function{end}") or part.get(f"function_{end.lower()}") for end in ("Call", "Response")
@@ -178,7 +178,7 @@ def _flat_message(fields: dict[str, Any]) -> OtelMessage:
 
 
 def tool_call(span: Span) -> OtelCall:
-    """The call that a tool span stands for. Its id is None where the instrumentation does not tell."""
+    """The call that a tool span stands for. Its id is None if the instrumentation does not record it."""
     name = span.get("gen_ai.tool.name", "tool.name") or "unnamed"
     if span.get("gen_ai.operation.name") == "execute_tool":
         arguments, result = span.get("gen_ai.tool.call.arguments"), span.get("gen_ai.tool.call.result")

@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
 
 
 def outcome_of(spans: list[Span], named: object) -> Outcome:
-    """`named` (what the user's own attribute says) alone, else the evaluations that tell success: all must pass."""
+    """`named`, the user's own attribute, decides; otherwise all evaluations about success must pass."""
     evaluations = [Evaluation("", named, None, "")] if named is not None else _about_success(list(_evaluations(spans)))
     judged = [_judge(evaluation.score, evaluation.label) for evaluation in evaluations]
     rewards = [reward for evaluation in evaluations if (reward := number(evaluation.score)) is not None]
@@ -53,7 +53,7 @@ def outcome_of(spans: list[Span], named: object) -> Outcome:
 
 
 def _about_success(evaluations: list[Evaluation]) -> list[Evaluation]:
-    """Those whose names speak of success; where none does, all but those that measure something else."""
+    """The evaluations named after success; if there are none, all but those that measure something else."""
     telling = [evaluation for evaluation in evaluations if evaluation.words & _SUCCESS]
     return telling or [evaluation for evaluation in evaluations if not evaluation.words & _NO_SUCCESS]
 
@@ -84,7 +84,7 @@ def _evaluations(spans: list[Span]) -> Iterator[Evaluation]:
 
 
 def usage_of(spans: list[Span]) -> RunUsage:
-    """Over the spans of models; where there are none, what the agent's span adds up."""
+    """Summed over model spans; if there are none, the totals of the agent's span."""
     models = [span for span in spans if is_model(span)]
     counted = models or [span for span in spans if not span.parent]
     tokens_in = _sum(

@@ -38,7 +38,7 @@ class Span:
 
 
 def spans_in(file: TraceFile) -> Iterator[tuple[object, Span | TraceError]]:
-    """(position, span) for every span of the file; what is no span comes as the TraceError that says so."""
+    """(position, span) for every span of the file; anything else comes as a TraceError."""
     for position, value in _values(file):
         if isinstance(value, TraceError):
             yield position, value

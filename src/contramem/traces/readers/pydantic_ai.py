@@ -1,4 +1,10 @@
-"""PydanticAI message histories: `result.all_messages_json()`, a list of requests and responses made of parts."""
+"""PydanticAI message histories: `result.all_messages_json()`, a list of requests and responses made of parts.
+
+{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Mail Bob."}]}
+{"kind": "response", "model_name": "...", "parts": [
+  {"part_kind": "tool-call", "tool_call_id": "c1", "tool_name": "send", "args": {"to": "Bob"}}]}
+{"kind": "request", "parts": [{"part_kind": "tool-return", "tool_call_id": "c1", "content": "sent"}]}
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Recordings of guided runs (`Memory.load(bank, record=...)`): lines of many runs, in the order they were written."""
+"""Recordings of guided runs (`Memory.load(bank, record=...)`): lines of many runs, in the order they were written.
+
+{"recording": 1, "run": "c5f7", "time": 1.0, "what": "start", "task": "Mail Bob.", "task_id": "t1", "source": "m"}
+{"recording": 1, "run": "c5f7", "time": 1.1, "what": "shown", "text": "...", "cards": ["..."]}
+{"recording": 1, "run": "c5f7", "time": 1.2, "what": "event", "event": {"kind": "call", "function": "mail.send"}}
+{"recording": 1, "run": "c5f7", "time": 1.3, "what": "finish", "passed": true}
+"""
 
 from __future__ import annotations
 
@@ -75,7 +81,7 @@ def _trajectory(lines: list[Line], run_id: str, file: TraceFile, options: ReadOp
 
 
 def _outcome(lines: list[Line]) -> Outcome:
-    """The last that somebody said."""
+    """The last outcome that was reported."""
     ended = [line for line in lines if line.get("what") == "finish"]
     last = next((line for line in reversed(ended) if isinstance(line.get("passed"), bool)), {})
     reward = number(last.get("reward"))

@@ -1,4 +1,4 @@
-"""Records of the user's own making: one run each, with its fields under our names or where `--map` says they are."""
+"""The user's own records: one run each, with fields under our names or where `--map` says."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ def read_records(
     is_message: Callable[[object], bool] = is_message,
     records: Iterable[tuple[object, Any]] | None = None,
 ) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """Every record of the file as a run; then a word about each mapped field that no record has.
+    """Every record of the file as a run, then a Problem for each mapped field that no record has.
 
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
-    are those of a file that is no JSON.
-    """
+    are those of a file that is not JSON."""
     paths = dict(options.record_fields)
     place = paths.pop("records", None)
     fields = FieldMap(paths)
@@ -54,29 +53,42 @@ def records_at(file: TraceFile, place: str) -> Iterable[tuple[object, Any]]:
     """The records that a document keeps in a list at `place`. What the document says around the list (the task of
     several attempts, say) is said about each."""
     document = file.document
-    listed = value_at(document, place) if isinstance(document, dict) else ABSENT
-    if not isinstance(listed, list):
+    found = list(_records_under(document, place.split("."), {})) if isinstance(document, dict) else []
+    if not found:
         raise TraceError(
             f"has no list at {place!r}, which --map names for records", "Name the list that holds the runs."
         )
-    around = scalars_around(document, place)
-    return ((number, around | item if isinstance(item, dict) else item) for number, item in enumerate(listed))
+    return enumerate(found)
+
+
+def _records_under(value: Any, steps: list[str], around: Mapping[str, Any]) -> Iterator[Any]:
+    """The items of the lists at `steps`, which may lead through other lists: the attempts of each task."""
+    if isinstance(value, list):
+        for item in value:
+            if steps:
+                yield from _records_under(item, steps, around)
+            else:
+                yield {**around, **item} if isinstance(item, dict) else item
+    elif isinstance(value, dict) and steps:
+        known = {**around, **{name: said for name, said in value.items() if isinstance(said, (str, int, float, bool))}}
+        yield from _records_under(value.get(steps[0]), steps[1:], known)
 
 
 def scalars_around(document: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The texts, numbers and verdicts beside a list and in the objects around it; the nearest counts."""
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     inner: Any = document
     for key in place.split("."):
         if not isinstance(inner, Mapping):
             break
-        said |= {name: value for name, value in inner.items() if isinstance(value, (str, int, float, bool))}
+        fields |= {name: value for name, value in inner.items() if isinstance(value, (str, int, float, bool))}
         inner = inner.get(key)
-    return said
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+    return fields
 
 
 def records_in(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
-    """(position, record): one a line, or the items of a list, or the document; a list of messages is one record."""
+    """(position, record): one per line, or the items of a list, or the document; a list of messages is one record."""
     if file.is_lines:
         return _line_records(file, is_message)
     document = file.document
@@ -95,7 +107,7 @@ def _line_records(file: TraceFile, is_message: Callable[[object], bool]) -> Iter
 
 
 def first_messages(file: TraceFile) -> list[Any]:
-    """The messages of the first record, for readers that ask whether the file is theirs."""
+    """The messages of the first record, from which a reader sees whether the file is in its format."""
     head = file.head
     if isinstance(head, list) and head and not is_message(head[0]):
         head = head[0]
@@ -138,7 +150,7 @@ class FieldMap:
 
 
 def value_at(record: Mapping[str, Any], path: str) -> Any:
-    """The value at `path`, which may go into objects and lists; ABSENT when there is none."""
+    """The value at `path`, which may lead into objects and lists; ABSENT if there is none."""
     if path in record:
         return record[path]
     value: Any = record
@@ -202,7 +214,7 @@ def _messages(value: object, record: Mapping[str, Any]) -> list[Any]:
 
 
 def label(value: object, what: str) -> str | None:
-    """An id or name as text. None when there is none; a value that cannot name anything is refused."""
+    """An id or name as text. None if there is none. A value that cannot be a name is refused."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -221,7 +233,7 @@ def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedbac
 
 
 def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
-    """Tool schemas as OpenAI or Anthropic write them, or bare names. What is neither is no tool."""
+    """Tool schemas as OpenAI or Anthropic write them, or bare names. Anything else is not a tool."""
     if isinstance(raw, str):
         raw = decode(raw.encode())
     tools = []

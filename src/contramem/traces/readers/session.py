@@ -1,4 +1,4 @@
-"""Session logs of coding agents: one session a file, one line an entry, the last line perhaps half written."""
+"""Session logs of coding agents: one session per file, one entry per line, the last line perhaps incomplete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_session(file: TraceFile, options: ReadOptions, build: Build) -> Iterato
 
 
 def opening(file: TraceFile, count: int = 40) -> Iterator[Entry]:
-    """The first entries, for readers that ask whether the file is theirs."""
+    """The first entries, from which a reader sees whether the file is in its format."""
     if not isinstance(file.head, dict) or not file.is_lines:
         return
     for number, entry in file.lines():

@@ -1,4 +1,10 @@
-"""ShareGPT conversations (`from` and `value`), with the tool turns that function-calling data sets add.
+r"""ShareGPT conversations (`from` and `value`), with the tool turns that function-calling data sets add.
+
+    {"id": "t1", "conversations": [
+      {"from": "human", "value": "Mail Bob."},
+      {"from": "function_call", "value": "{\"name\": \"send\", \"arguments\": {\"to\": \"Bob\"}}"},
+      {"from": "observation", "value": "sent"},
+      {"from": "gpt", "value": "Done."}]}
 
 A call is a turn of `function_call`, or text inside `<tool_call>` tags; its result is a turn of `observation` or `tool`.
 """

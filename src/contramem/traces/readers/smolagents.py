@@ -1,5 +1,9 @@
 """smolagents memory: `agent.memory.get_full_steps()` or `get_succinct_steps()`, a list of steps.
 
+    {"task": "Mail Bob."}
+    {"step_number": 1, "tool_calls": [{"id": "c1", "function": {"name": "send", "arguments": {"to": "Bob"}}}],
+     "observations": "sent", "error": null, "token_usage": {...}}
+
 A step holds its calls and one text of observations for all of them. A CodeAgent's call is its code.
 """
 
@@ -74,7 +78,7 @@ def _trajectory(record: Any, origin: Origin, options: ReadOptions) -> Trajectory
 def _record_step(recorder: Recorder, step: Mapping[str, Any]) -> None:
     """A step's observations answer its last call; the error of a step is that of its last call, too."""
     recorder.message("agent", "" if step.get("code_action") else text_of(step.get("model_output")))
-    calls = step.get("tool_calls") or _failed_calls(step)
+    calls = step.get("tool_calls") or _calls_of_failed_step(step)
     for call in calls:
         record_call(recorder, call)
     error = step.get("error")
@@ -90,7 +94,7 @@ def _record_step(recorder: Recorder, step: Mapping[str, Any]) -> None:
         recorder.message("agent", answer, kind="final")
 
 
-def _failed_calls(step: Mapping[str, Any]) -> list[Any]:
+def _calls_of_failed_step(step: Mapping[str, Any]) -> list[Any]:
     """The calls that the model asked for, of a step that failed: smolagents lists only calls that came back."""
     asked = step.get("model_output_message")
     calls = asked.get("tool_calls") if step.get("error") and isinstance(asked, dict) else None

@@ -1,4 +1,4 @@
-"""What platforms that keep runs as a tree of steps share: each step becomes a Span, and otel.py reads the trace.
+"""Shared by platforms that keep runs as a tree of steps: each step becomes a Span, and otel.py reads the trace.
 
 A platform says which of its steps are a model's and which are a tool's; `model_span` and `tool_span` write them down in
 the names of the GenAI conventions, so that one reading serves them all.
@@ -31,7 +31,7 @@ class SpanStep(NamedTuple):
 
 
 def spans_of(records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterable[Span]]) -> Spans:
-    """The spans of each record; a record that is none comes as the TraceError that says so."""
+    """The spans of each record; anything else comes as a TraceError."""
     for position, record in records:
         try:
             if isinstance(record, TraceError):
@@ -44,7 +44,7 @@ def spans_of(records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterab
 
 
 def records_of(file: TraceFile, *keys: str) -> Iterable[tuple[object, Any]]:
-    """(position, record): one a line, the items of a list or of the list under one of `keys`, or the document."""
+    """(position, record): one per line, the items of a list or of the list under one of `keys`, or the document."""
     if file.is_lines:
         return file.lines()
     document = file.document
@@ -55,7 +55,7 @@ def records_of(file: TraceFile, *keys: str) -> Iterable[tuple[object, Any]]:
 
 
 def first_record(file: TraceFile, *keys: str) -> dict[str, Any]:
-    """The first record, for readers that ask whether the file is theirs; empty when there is none."""
+    """The first record, from which a reader sees whether the file is in its format; empty if there is none."""
     head = file.head
     if isinstance(head, dict):
         head = next((head[key] for key in keys if isinstance(head.get(key), list) and head[key]), head)

@@ -1,4 +1,12 @@
-"""Tables with one call a row: the rows of a run are put together, in the order in which they stand."""
+"""Tables with one call per row, and event logs with one event per line: those of each run are joined, in their order.
+
+    {"run_id": "r1", "event": "start", "task_id": "t1", "model": "m"}
+    {"run_id": "r2", "event": "tool_call", "tool": "find", "args": {"name": "Bob"}}
+    {"run_id": "r2", "event": "tool_result", "tool": "find", "result": 7}
+    {"run_id": "r1", "event": "end", "passed": true}
+
+Runs may take turns. A result on a line of its own belongs to the first call of its tool that has none.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +18,7 @@ from contramem.traces.readers.records import ABSENT, value_at
 
 RUN_NAMES = ("run_id", "run", "session_id", "session", "conversation_id", "trace_id", "episode_id", "episode",
              "trajectory_id", "attempt_id")  # fmt: skip
+_PAYLOADS = ("data", "payload", "body", "event", "details")
 _TASK_NAMES = ("task_id", "task")
 _SOURCE_NAMES = ("model", "source")
 _TRIAL_NAMES = ("trial", "try", "attempt")
@@ -18,9 +27,11 @@ _TRIAL_NAMES = ("trial", "try", "attempt")
 def join_rows(
     records: Iterable[tuple[object, Any]], paths: Mapping[str, str], is_row: Callable[[Any], bool]
 ) -> Iterator[tuple[object, Any]]:
-    """Records as they are, but for rows: those of one run come as one record that has them as `steps`."""
+    """Joins the rows of each run into one record that has them as `steps`; other records stay as they are. A line that
+    names a run and holds no steps is a row, whatever it says."""
     runs: dict[tuple[str, ...], tuple[object, list[dict[str, Any]]]] = {}
     for position, record in records:
+        record = unpack_payload(record)
         if not is_row(record):
             yield position, record
             continue
@@ -30,8 +41,21 @@ def join_rows(
             yield position, TraceError("says of no run that it belongs to", "Name the field with --map run=FIELD.")
             return
     for key, (position, rows) in runs.items():
-        known = {name: value for row in rows for name, value in row.items() if value not in (None, "")}
-        yield position, {"trial": key[0], **known, "steps": rows}
+        fields = {name: value for row in rows for name, value in row.items() if value not in (None, "")}
+        yield position, {"trial": key[0], **fields, "steps": rows}
+
+
+def unpack_payload(row: Any) -> Any:
+    """A line that keeps what happened in an object, `{"session": ..., "data": {...}}`, with the fields of both."""
+    if not isinstance(row, dict):
+        return row
+    inner: dict[str, Any] = next((row[key] for key in _PAYLOADS if isinstance(row.get(key), dict)), {})
+    return {**inner, **{key: value for key, value in row.items() if value is not inner}} if inner else row
+
+
+def names_run(row: Any, paths: Mapping[str, str]) -> bool:
+    """Does this line say which run it belongs to?"""
+    return isinstance(row, dict) and bool(_text(row, paths.get("run"), RUN_NAMES))
 
 
 def _run_key(row: Mapping[str, Any], paths: Mapping[str, str]) -> tuple[str, ...]:

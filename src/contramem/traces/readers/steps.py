@@ -1,7 +1,7 @@
 """Runs as lists of steps, each a call with what came back: what teams log themselves, as JSON, JSON lines or CSV.
 
 The plain form is `{"task_id", "source", "passed", "task", "steps": [{"tool", "arguments", "result"}]}`. Other names are
-recognised too, or named with `--map`, in steps as well as around them. A table with one call a row is read as well
+recognised too, or named with `--map`, in steps as well as around them. A table with one call per row is read as well
 (step_rows.py); a cell of a CSV table may hold JSON.
 """
 
@@ -19,8 +19,9 @@ from contramem.traces.files import TraceFile
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.conversation import call_entry, tool_message
+from contramem.traces.readers.messages import is_message as is_chat_message
 from contramem.traces.readers.records import ABSENT, STEP_FIELDS, read_records, records_at, records_in, value_at
-from contramem.traces.readers.step_rows import join_rows
+from contramem.traces.readers.step_rows import join_rows, names_run
 from contramem.traces.trajectory import Trajectory
 
 TABLE_ENDINGS = (".csv", ".tsv")
@@ -31,6 +32,7 @@ _NAMES = ("tool", "tool_name", "function", "function_name", "action", "fn", "op"
 _ARGUMENTS = ("arguments", "args", "input", "tool_input", "action_input", "params", "parameters", "kwargs", "in")
 _RESULTS = ("result", "observation", "output", "response", "tool_output", "returned", "return", "out")
 _ERRORS = ("error", "exception")
+_CALL_IDS = ("call_id", "tool_call_id", "tool_use_id")
 _SAID = ("thought", "thoughts", "reasoning", "message", "text", "content")
 _FINAL = ("final", "final_answer", "answer", "response")
 
@@ -40,6 +42,7 @@ class StepCall(NamedTuple):
 
     name: str
     arguments: Any
+    """None where the step says nothing about them."""
     result: Any
     error: str
 
@@ -48,7 +51,7 @@ class StepsReader:
     name = "steps"
 
     def claims(self, file: TraceFile) -> bool:
-        """Only the plain form: other shapes are told to their owner, who says `--format steps`."""
+        """Only the plain form: for other shapes, doctor suggests `--format steps`."""
         head = file.head
         record = head[0] if isinstance(head, list) and head else head
         steps = record.get("steps") if isinstance(record, dict) else None
@@ -71,6 +74,11 @@ class StepsReader:
         )
 
 
+def is_spoken(step: object) -> bool:
+    """Is this step a chat message?"""
+    return is_chat_message(step) and isinstance(step, dict) and ("content" in step or "tool_calls" in step)
+
+
 def _is_plain(step: object) -> bool:
     return isinstance(step, dict) and isinstance(step.get("tool"), str) and "step_number" not in step
 
@@ -80,8 +88,10 @@ def _is_no_message(_: object) -> bool:
 
 
 def _is_row(record: Any, paths: Mapping[str, str]) -> bool:
-    """Is this one call of a run, not a run? A run has its steps in a list."""
-    return isinstance(record, dict) and not _steps_place(record, paths) and call_in(record, paths) is not None
+    """Is this one call or event of a run, not a run? A run has its steps in a list."""
+    if not isinstance(record, dict) or _steps_place(record, paths):
+        return False
+    return (not is_spoken(record) and call_in(record, paths) is not None) or names_run(record, paths)
 
 
 def _steps_place(record: Mapping[str, Any], paths: Mapping[str, str]) -> str:
@@ -123,18 +133,51 @@ def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
         next((record[key] for key in _FINAL if record.get(key)), ""),
     )
     messages = [{"role": "user", "content": text_of(task)}] if task is not ABSENT and task else []
-    messages += [message for step in steps for message in _messages(step, paths)]
+    messages += [message for step in join_results(steps, paths) for message in _messages(step, paths)]
     messages += [{"role": "assistant", "content": text_of(final)}] if final else []
     return {**record, "messages": messages, place: messages}
+
+
+def join_results(steps: list[Any], paths: Mapping[str, str]) -> list[Any]:
+    """The steps, with results that stand in a step of their own put to the call that they answer: the one with its id,
+    else the first of its tool that waits."""
+    joined: list[Any] = []
+    waiting: dict[str, list[int]] = {}
+    for step in steps:
+        call = call_in(step, paths) if isinstance(step, dict) and not is_spoken(step) else None
+        name = _call_id(step) or (call.name if call else "")
+        answers = _outcome_fields(step, paths) if isinstance(step, dict) else {}
+        if answers and (call is None or call.arguments is None) and waiting.get(name):
+            place = waiting[name].pop(0)
+            joined[place] = {**step, **joined[place], **answers}
+            continue
+        if call is not None and not answers:
+            waiting.setdefault(name, []).append(len(joined))
+        joined.append(step)
+    return joined
+
+
+def _call_id(step: Any) -> str:
+    found = (step.get(key) for key in _CALL_IDS) if isinstance(step, dict) else ()
+    return next((str(value) for value in found if isinstance(value, (str, int))), "")
+
+
+def _outcome_fields(step: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, Any]:
+    """What a step says about what came back."""
+    names = (paths["result"].partition(".")[0],) if "result" in paths else (*_RESULTS, *_ERRORS)
+    return {name: step[name] for name in names if step.get(name) is not None}
 
 
 def _messages(step: Any, paths: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     if not isinstance(step, dict):
         raise TraceError(f"has a step that is a {type(step).__name__}", "A step is an object: tool, arguments, result.")
-    call, said = call_in(step, paths), next((step[key] for key in _SAID if isinstance(step.get(key), str)), "")
-    calls = [call_entry(None, call.name, call.arguments)] if call else []
-    if said or calls:
-        yield {"role": "assistant", "content": said, "tool_calls": calls}
+    if is_spoken(step):  # a line of a log that has chat messages among its events
+        yield dict(step)
+        return
+    call, text = call_in(step, paths), next((step[key] for key in _SAID if isinstance(step.get(key), str)), "")
+    calls = [call_entry(None, call.name, call.arguments or {})] if call else []
+    if text or calls:
+        yield {"role": "assistant", "content": text, "tool_calls": calls}
     if call and (call.error or call.result is not None):
         yield tool_message(None, call.error or call.result, error=bool(call.error) or None)
 
@@ -142,7 +185,7 @@ def _messages(step: Any, paths: Mapping[str, str]) -> Iterable[dict[str, Any]]:
 def call_in(step: Mapping[str, Any], paths: Mapping[str, str] | None = None) -> StepCall | None:
     """The call of a step, where `paths` says or under the usual names; None where nothing was called."""
     if paths and "tool" in paths:
-        return _mapped_call(step, paths)
+        return _read_mapped_call(step, paths)
     inner: dict[str, Any] = next((step[key] for key in _NESTED if isinstance(step.get(key), dict)), {})
     fields = {**step, **inner}
     name = next((fields[key] for key in _NAMES if isinstance(fields.get(key), str) and fields[key]), None)
@@ -151,12 +194,12 @@ def call_in(step: Mapping[str, Any], paths: Mapping[str, str] | None = None) -> 
     arguments, result = (next((fields[key] for key in keys if fields.get(key) is not None), None)
                          for keys in (_ARGUMENTS, _RESULTS))  # fmt: skip
     error = next((text_of(fields[key]) for key in _ERRORS if isinstance(fields.get(key), (str, dict))), "")
-    return StepCall(name, arguments or {}, result, error)
+    return StepCall(name, arguments, result, error)
 
 
-def _mapped_call(step: Mapping[str, Any], paths: Mapping[str, str]) -> StepCall | None:
+def _read_mapped_call(step: Mapping[str, Any], paths: Mapping[str, str]) -> StepCall | None:
     name, arguments, result = (value_at(step, paths[part]) if part in paths else ABSENT
                                for part in ("tool", "arguments", "result"))  # fmt: skip
     if not isinstance(name, str) or not name:
         return None
-    return StepCall(name, {} if arguments is ABSENT else arguments, None if result is ABSENT else result, "")
+    return StepCall(name, None if arguments is ABSENT else arguments, None if result is ABSENT else result, "")

@@ -1,4 +1,9 @@
-"""SWE-agent's `.traj`: `history` with tool calls, or in older files `trajectory` with one shell command a step.
+"""SWE-agent's `.traj`: `history` with tool calls, or in older files `trajectory` with one shell command per step.
+
+    {"info": {"exit_status": "submitted", "model_stats": {...}}, "replay_config": "...",
+     "trajectory": [{"thought": "...", "action": "ls", "observation": "a.py"}],
+     "history": [{"role": "user", "content": "..."}, {"role": "assistant", "tool_calls": [...]},
+                 {"role": "tool", "content": "a.py", "tool_call_ids": ["c1"]}]}
 
 The file is named after the task. The verdict is in SWE-bench's report, which is looked for beside the run.
 """

@@ -1,7 +1,11 @@
 """tau2-bench results: `results.json` with its simulations in it, or beside it in `simulations/*.json`.
 
-The user mode is part of the environment: without a user the agent gets a ticket and the user's tools, which makes other
-tasks of the same ids. Simulated users call tools on their own device; those calls are the user's, not the agent's.
+    {"info": {"environment_info": {"domain_name": "retail"}, "agent_info": {"llm": "..."}}, "tasks": [...],
+     "simulations": [{"task_id": "7", "trial": 0, "termination_reason": "user_stop", "reward_info": {"reward": 1.0},
+                      "messages": [...]}]}
+
+The user mode is part of the environment: without a user the agent gets a ticket and the user's tools, which makes them
+different tasks with the same ids. Simulated users call tools on their own device; those calls are not the agent's.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.tau_bench import answer_at, without_stop
+from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Actor, Ending, Origin, Outcome, RunUsage, Trajectory
 
 _PERSONA = re.compile(r"\[PERSONA:[^\]]*\]$")
@@ -162,7 +167,7 @@ def _trajectory(run: dict[str, Any], origin: Origin, settings: Tau2Info, options
 
 
 def _scenario(task_id: str) -> str | None:
-    """The same trouble told by another persona is a near copy of the task."""
+    """Tasks with the same problem and another persona are near copies: they share a scenario."""
     trouble = _PERSONA.sub("", task_id)
     return trouble if trouble != task_id else None
 
@@ -185,7 +190,9 @@ def _tell(recorder: Recorder, run: Mapping[str, Any], solo: bool) -> RunUsage:
         elif role == "system":
             recorder.instruct(text_of(message.get("content")))
         else:
-            raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau2 simulation?")
+            raise TraceError(
+                f"has a message with the unknown role {plain_label(str(role))!r}", "Is this a tau2 simulation?"
+            )
     if meter.cost_usd is None:
         meter.spend(run.get("agent_cost"))
     return meter.usage()
@@ -216,7 +223,7 @@ def _outcome(run: Mapping[str, Any]) -> Outcome:
 
 
 def _complaints(judged: Mapping[str, Any]) -> Iterator[str]:
-    """What the verifier found wanting, without the actions it would have expected."""
+    """What the verifier found missing, without the actions that it expected."""
     for basis, reward in (judged.get("reward_breakdown") or {}).items():
         if number(reward) == 0:
             yield f"{basis} failed."

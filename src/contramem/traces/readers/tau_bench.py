@@ -1,8 +1,11 @@
-"""tau-bench results (the first version): one list of rows a file, one row a run.
+"""tau-bench results (the first version): one list of rows per file, one row per run.
+
+    {"task_id": 3, "reward": 1.0, "trial": 0, "info": {"task": {"instruction": "..."}},
+     "traj": [{"role": "user", "content": "..."}, {"role": "assistant", "tool_calls": [...]}, {"role": "tool", ...}]}
 
 The model is only in the file name (`tool-calling-<model>-<temperature>_range_...`, or `<model>-<domain>.json`).
 The instruction of the simulated user is the authored text of the task; it is the same in every file for one task id.
-The row also holds the expected actions: they are nobody's events and are left alone.
+The row also holds the expected actions: they did not happen and are ignored.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import record_call
 from contramem.traces.readers.records import label
+from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory
 
 _RUN_NAME = re.compile(r"^(?:tool-calling|act|react|few-shot)-(.+?)(?:-\d+(?:\.\d+)?)?_range_")
@@ -87,7 +91,7 @@ def _trajectory(row: dict[str, Any], origin: Origin, domain: str, source: str, o
 
 
 def _tell(recorder: Recorder, messages: Sequence[Mapping[str, Any]]) -> str:
-    """Record the conversation; gives back the user's first words."""
+    """Record the conversation. Returns the user's first words."""
     first = ""
     answer = answer_at(messages)
     for index, message in enumerate(messages):
@@ -105,7 +109,9 @@ def _tell(recorder: Recorder, messages: Sequence[Mapping[str, Any]]) -> str:
         elif role == "system":
             recorder.instruct(text_of(message.get("content")))
         else:
-            raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau-bench result?")
+            raise TraceError(
+                f"has a message with the unknown role {plain_label(str(role))!r}", "Is this a tau-bench result?"
+            )
     return first
 
 

@@ -1,7 +1,11 @@
 """terminal-bench before Harbor: a trial's `results.json` with the terminal log `sessions/agent.log` beside it.
 
-The log is what a terminal showed. Commands are told by its prompts; an agent that printed its own event stream there
-(Claude Code) is read from that stream. A trial whose log shows no command is counted as skipped.
+    results.json         {"trial_name": "t1.1-of-1", "task_id": "t1", "instruction": "...", "is_resolved": true}
+    sessions/agent.log   root@box:/app# ls
+                         a.py
+
+The log is what a terminal showed. Commands are recognised by its prompts; if the agent printed its own event stream
+there (Claude Code), that is read instead. A trial whose log shows no command is counted as skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Weights & Biases Weave calls: exports and `call.to_dict()`, one call a record. A call without children is a tool.
+"""Weights & Biases Weave calls: exports and `call.to_dict()`, one call per record. A call without children is a tool.
+
+    {"id": "w0", "trace_id": "w", "parent_id": null, "op_name": "weave:///team/project/op/agent:abc", "started_at": ...}
+    {"id": "w1", ..., "parent_id": "w0", "op_name": ".../op/openai.chat.completions.create:def", "inputs": {...}}
+    {"id": "w2", ..., "parent_id": "w0", "op_name": ".../op/send:123", "inputs": {"to": "Bob"}, "output": "sent"}
 
 In an evaluation each `predict_and_score` is a run of its own, and its scores are the outcome.
 """
