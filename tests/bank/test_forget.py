@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from tests.made_runs import call, run
 
 from contramem.bank.acts import person
-from contramem.bank.calls import StoredExchange
 from contramem.bank.check import check_store
 from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store, open_store
 from contramem.cli import cli
 from contramem.errors import UsageError

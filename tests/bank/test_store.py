@@ -298,7 +298,7 @@ def test_a_read_only_store_can_be_read_and_says_that_it_cannot_be_written(open_f
     run = subprocess.run([sys.executable, "-c", READ_ONLY, str(path)], check=False, capture_output=True, text=True)
     assert run.stdout == "1\n", run.stderr
     assert "StoreError" in run.stderr
-    assert "Check that the folder exists, and the rights of both" in run.stderr
+    assert "Make its folder writable, or work on a copy" in run.stderr
 
 
 def test_recording_outside_writing_is_a_bug(store):

@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from contramem.bank.locate import is_url, without_password
 from contramem.errors import StoreError, UsageError
+from contramem.file_lock import sole_holder
 
 BUSY_TIMEOUT_S = 10.0
 
@@ -91,7 +92,11 @@ def sole_writer(connection: Connection, where: str, ability: str | None = None) 
         with _hold_locks(connection, ability) as free:
             yield free
     else:
-        with sole_holder(Path(f"{Path(where).absolute()}-lock")) as free:
+        with ExitStack() as lock:
+            try:
+                free = lock.enter_context(sole_holder(Path(f"{Path(where).absolute()}-lock")))
+            except UsageError as error:
+                raise StoreError(str(error)) from None
             yield free
 
 
@@ -122,57 +127,6 @@ def take_turn(connection: Connection) -> None:
     """Block other writers until the current transaction ends, so that decisions have one order."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN_LOCK})")
-
-
-MAX_TRIES = 100
-"""How often to try a lock file that other processes keep creating and removing."""
-
-
-@contextmanager
-def sole_holder(path: Path) -> Iterator[bool]:
-    """Lock the file at `path` until this block or process ends, then remove it. Yields whether it was free."""
-    with ExitStack() as open_files:
-        free = _try_lock(path, open_files)
-        try:
-            yield free
-        finally:
-            if free:
-                _remove(path)
-
-
-def _try_lock(path: Path, open_files: ExitStack) -> bool:
-    """Lock the file at `path`. If its last holder removed it after we opened it, others will lock a new file, so we
-    must try again."""
-    for left in reversed(range(MAX_TRIES)):
-        inode = _inode(path)
-        # An empty database: SQLite knows how to lock a file on every platform.
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-        open_files.callback(connection.close)
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            kind = error.sqlite_errorcode & 0xFF
-            if kind == sqlite3.SQLITE_BUSY:
-                return False
-            if kind != sqlite3.SQLITE_IOERR or not left:  # the error if the file is removed while it is opened
-                raise
-        else:
-            if inode is not None and _inode(path) == inode:
-                return True
-        connection.close()
-    return False
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except FileNotFoundError:
-        return None
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # Windows does not remove a file that another process has open
-        path.unlink()
 
 
 def escape_like(text: str) -> str:

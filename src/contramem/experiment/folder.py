@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import OperationalError
 from typing import Any
 
 import msgspec
 
-from contramem.bank.database import sole_holder
 from contramem.errors import UsageError
+from contramem.file_lock import sole_holder
 from contramem.traces.trajectory import digest
 from contramem.whole_file import replacing
 
@@ -100,13 +99,10 @@ def writable(path: Path) -> Iterator[None]:
 def hold_folder(path: Path, name: str) -> Iterator[ResultFolder]:
     """The folder at `path` for experiment `name`: created if absent, refused if it belongs to another or is in use."""
     folder = claim_folder(path, name)
-    try:
-        with sole_holder(path / ".lock") as free:
-            if not free:
-                raise UsageError(f"{path}: another process is running this experiment. Wait for it, or choose --out.")
-            yield folder
-    except OperationalError as error:
-        raise UsageError(f"{path}: cannot be written ({error}). Choose another place with --out.") from None
+    with sole_holder(path / ".lock") as free:
+        if not free:
+            raise UsageError(f"{path}: another process is running this experiment. Wait for it, or choose --out.")
+        yield folder
 
 
 def claim_folder(path: Path, name: str) -> ResultFolder:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import IO, Any
 
+from contramem.file_lock import try_lock
 from contramem.inject.hook.place import HookPlace
 from contramem.inject.hook.sessions import HookAnswer, HookEvent, HookSessions
 from contramem.inject.log import InjectLog, Line
@@ -107,32 +107,6 @@ def _open_locked(path: Path) -> Iterator[IO[bytes]]:
     """Open the file and lock it. After `LOCK_S` it goes on without the lock, so that a hung process blocks nobody."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "a+b") as file:
         until = monotonic() + LOCK_S
-        while not _lock(file) and monotonic() < until:
+        while not try_lock(file) and monotonic() < until:
             sleep(0.01)
         yield file
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> bool:
-        position = file.tell()
-        file.seek(1 << 30)  # beyond the content, because locked bytes cannot be read
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            file.seek(position)
-        return True
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> bool:
-        """Closing the file releases the lock."""
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

@@ -1,4 +1,4 @@
-"""Tests for contramem.bank.database: one writer at a time, and nothing left behind."""
+"""Tests for contramem.file_lock: one writer at a time, and nothing left behind."""
 
 import subprocess
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from contramem.bank.database import sole_holder
+from contramem.file_lock import sole_holder
 
 CONTENDER = """
 import os, sys
 from pathlib import Path
-from contramem.bank.database import sole_holder
+from contramem.file_lock import sole_holder
 
 folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
 for _ in range(rounds):
@@ -32,7 +32,7 @@ def test_the_lock_file_is_removed_after_use(tmp_path: Path):
 
 @pytest.mark.slow
 def test_two_processes_never_hold_the_lock_at_once_even_as_its_file_is_removed_and_recreated(tmp_path: Path):
-    command = [sys.executable, "-c", CONTENDER, str(tmp_path), "300"]
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path), "1000"]
     contenders = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [contender.communicate()[1] for contender in contenders] == ["", "", ""]
     assert list(tmp_path.iterdir()) == []
