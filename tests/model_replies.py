@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,10 @@ class Runs:
         self.checks = Validator(vocabulary.closed)
         self._observed = by_function(packets)
         self._packets = {packet.task_key: packet for packet in packets}
+        self._replies: dict[tuple[str, str], dict[str, Any]] = {}
 
     @classmethod
+    @cache
     def shipped(cls) -> Runs:
         with Pool(read_traces([RUNS], ReadOptions())) as pool:
             vocabulary = Vocabulary(pool)
@@ -54,11 +58,15 @@ class Runs:
 
     def reply(self, request: Request) -> dict[str, Any]:
         """By stage: the rules' card, the rules' lessons, and the smallest edit that the prompt's own data allow."""
-        if request.stage == "builder":
-            return self._card(request.subject)
-        if request.stage == "reflector":
-            return {"deltas": [_delta(candidate) for candidate in RuleAuthor().reflect(self._packets[request.subject])]}
-        return curated(request)
+        if request.stage == "curator":
+            return curated(request)
+        key = request.stage, request.subject
+        if key not in self._replies:
+            self._replies[key] = self._card(request.subject) if request.stage == "builder" else self._deltas(request)
+        return deepcopy(self._replies[key])
+
+    def _deltas(self, request: Request) -> dict[str, Any]:
+        return {"deltas": [_delta(candidate) for candidate in RuleAuthor().reflect(self._packets[request.subject])]}
 
     def _card(self, function: str) -> dict[str, Any]:
         observations = self._observed[function]

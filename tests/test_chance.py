@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.chance import OutcomeTable, chance
+from contramem.chance import OutcomeTable, chance, least_chance
 
 
 @st.composite
@@ -28,6 +28,17 @@ def test_chance_of_two_passing_and_two_failing_runs_of_one_task_by_hand() -> Non
 def test_chances_of_tasks_with_the_same_clear_result_multiply() -> None:
     pair = OutcomeTable(kept_passed=1, broke_failed=1)
     assert chance([pair] * 5) == pytest.approx(1 / 32)
+
+
+def test_the_least_chance_is_that_of_the_clearest_result_of_as_many_runs() -> None:
+    mixed = OutcomeTable(kept_passed=1, kept_failed=1, broke_passed=1, broke_failed=1)
+    assert least_chance([mixed]) == pytest.approx(1 / 6)
+    assert least_chance([OutcomeTable(kept_passed=4, kept_failed=4)]) == 1.0
+
+
+@given(st.lists(table(most=3), min_size=1, max_size=3))
+def test_no_result_is_less_likely_than_the_least_chance(tables: list[OutcomeTable]) -> None:
+    assert least_chance(tables) <= chance(tables) + 1e-12
 
 
 @given(st.lists(table(most=3), min_size=1, max_size=2))

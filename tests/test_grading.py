@@ -60,7 +60,16 @@ def test_a_task_is_for_a_guard_against_it_or_neither(table: OutcomeTable, is_for
 def test_observed_needs_tasks_none_against_it_and_little_chance(
     tasks_for: int, tasks_against: int, broke_passed: int, likely: float, observed: bool
 ) -> None:
-    assert is_observed(tasks_for, tasks_against, broke_passed, likely) is observed
+    counts = OutcomeTable(2, 2, broke_passed, 2)
+    assert is_observed(tasks_for, tasks_against, counts, likely, is_conditional=False) is observed
+
+
+def test_a_guard_without_a_condition_is_observed_if_nobody_at_all_passed_without_it() -> None:
+    counts = OutcomeTable(8, 1, 0, 5)
+    assert is_observed(2, 0, counts, 0.5, is_conditional=False)
+    assert not is_observed(2, 0, counts, 0.5, is_conditional=True)
+    assert not is_observed(1, 0, counts, 0.5, is_conditional=False)
+    assert not is_observed(2, 0, counts._replace(broke_passed=1), 0.5, is_conditional=False)
 
 
 @pytest.mark.parametrize(

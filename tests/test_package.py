@@ -72,9 +72,7 @@ def test_serving_an_agent_imports_nothing_that_builds_a_bank() -> None:
 
 
 def _imported(path: Path) -> list[str]:
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return [module for module in modules if module.startswith("contramem.")]
+    return re.findall(r"^\s*(?:from|import) (contramem\.[\w.]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_one_call_turns_runs_into_a_bank_and_a_second_call_changes_nothing(tmp_path: Path) -> None:

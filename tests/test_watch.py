@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from contramem.bank.bank import Bank
-from contramem.bank.frozen import load_frozen, write_frozen
-from contramem.bank.kept_banks import kept_banks, roll_back
+from contramem.bank.frozen import freeze, load_frozen, parse_frozen, write_frozen
+from contramem.bank.kept_banks import kept_banks, roll_back, serve_bank
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
@@ -36,7 +36,9 @@ def drive(memory: Memory, number: int, careful: bool) -> bool:
     run = memory.start(task, task_id=f"car-{number}", tools=["car.lockDoors", "car.startEngine", "car.readState"])
     agent = GuidedRun(run)
     agent.tell("car.readState", {"car": f"c{number}"}, {"fuel": 10 + number})
-    told = "lockDoors" in agent.guidance or "lockDoors" in (agent.hold("car.startEngine", {"car": f"c{number}"}) or "")
+    told = "lockDoors" in agent.guidance or "lockDoors" in (
+        agent.hold("car.startEngine", {"car": f"c{number}"}, ends_run=False) or ""
+    )
     passed = careful or told
     if passed:
         agent.tell("car.lockDoors", {"car": f"c{number}"}, {"locked": True})
@@ -235,7 +237,21 @@ def test_the_gate_refuses_too_many_changes_and_names_them(tmp_path: Path, served
     assert served.read_bytes() == before
 
 
-def test_a_bank_that_harmed_a_task_is_not_served(tmp_path: Path, served: Path) -> None:
+def test_no_new_bank_is_served_while_a_recorded_task_is_harmed(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    with runs.open("a") as file:
+        for name, shown, passed in (("without", False, True), ("with", True, False)):
+            line = {"recording": 1, "run": name, "time": 0, "task": "Park car 9.", "task_id": "park-9"}
+            for what in ("start", *(["shown"] if shown else []), "finish"):
+                file.write(json.dumps({**line, "what": what, "text": "Do not.", "passed": passed}) + "\n")
+    before = served.read_bytes()
+    (refusal,) = learn_once(options_for(served, runs, max_changes=50)).refusals
+    assert refusal.startswith("memory harmed 1 task: ") and refusal.endswith("park-9")
+    assert served.read_bytes() == before
+
+
+def test_a_task_is_harmed_if_it_passes_only_without_memory(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     (plain, *_) = (run for run in read_traces([runs]) if run.outcome.passed)
@@ -259,6 +275,21 @@ def test_rollback_serves_the_bank_before_and_watch_does_not_serve_the_other_agai
     assert load_frozen(served).header.content_sha256 != learned
     assert learn_once(options).refusals == ("this bank was served before and taken back",)
     assert len(kept_banks(served)) == 2
+
+
+def test_rolling_back_again_never_returns_to_a_bank_that_was_taken_back(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    first = served.read_bytes()
+    assert learn_once(options_for(served, runs, max_changes=50)).served
+    second = served.read_bytes()
+    roll_back(served)
+    with pytest.raises(UsageError, match=r"no earlier bank to go back to \(--to takes 2\)"):
+        roll_back(served)
+    learned = parse_frozen(second, "second").to_bank()
+    serve_bank(served, freeze(Bank(dict([*learned.entries.items()][:1]))), keep=10)
+    assert roll_back(served).number == 1 and served.read_bytes() == first
+    assert roll_back(served, to=2).number == 2 and served.read_bytes() == second
 
 
 def test_rollback_without_an_earlier_bank_says_so(served: Path) -> None:

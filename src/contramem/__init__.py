@@ -22,8 +22,8 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
 Beside them engine.py runs heavy stages in several processes and ray_engine.py on a cluster, kept_work.py keeps what
 they computed and kept_jobs.py has the rest computed, prompts.py fills the .jinja files, counting.py counts tokens,
 chance.py computes how likely chance explains a difference, grading.py says what grades mean, progress.py tells how far
-long work is, watch.py learns from runs as they appear, whole_file.py writes a file whole or not at all, and errors.py
-has every error, drawn as a tree.
+long work is, watch.py learns from runs as they appear, whole_file.py writes a file whole or not at all, file_lock.py
+lets one process in at a time, and errors.py has every error, drawn as a tree.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import comb
+from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +52,13 @@ def chance(tables: Iterable[OutcomeTable]) -> float:
             observed += table.broke_failed
             likelihood = np.convolve(likelihood, _distribution(table))
     return float(min(1.0, likelihood[observed:].sum()))
+
+
+def least_chance(tables: Iterable[OutcomeTable]) -> float:
+    """The lowest probability that so many runs could give, whichever of them had failed: it takes nothing but the
+    numbers of runs that broke it and of runs that failed, so it does not tell how the comparison would end (Tarone
+    1990)."""
+    return prod(float(_distribution(table)[-1]) for table in tables if table.tells)
 
 
 @lru_cache(maxsize=4096)

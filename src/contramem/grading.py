@@ -8,8 +8,13 @@ everything that the build tried (build/rules/significance.py). docs/decisions.md
 
 from __future__ import annotations
 
-from contramem.chance import OutcomeTable
+from contramem.chance import OutcomeTable, chance
 
+GRADE_WORDS = {
+    "enforced": "Enforced: the tool refuses otherwise.",
+    "proven": "Proven: more than chance explains.",
+    "observed": "Observed: no run speaks against it, and chance is not ruled out.",
+}
 FALSE_SHARE = 0.1
 """The expected share of chance findings among what is called proven."""
 MAX_CHANCE = 0.05
@@ -36,11 +41,26 @@ def supports(table: OutcomeTable) -> bool:
     return table.broke_failed / table.failed > table.broke_passed / table.passed
 
 
-def is_observed(tasks_for: int, tasks_against: int, broke_passed: int, likely: float) -> bool:
-    """Whether a guard is *observed*: enough tasks show it, and chance hardly explains it within them. `broke_passed`
-    counts the passing runs that broke it."""
-    most = MAX_CHANCE if broke_passed else MAX_CHANCE_UNOPPOSED
-    return likely <= most and is_shown(tasks_for, tasks_against, likely)
+def is_observed(
+    tasks_for: int, tasks_against: int, counts: OutcomeTable, likely: float, *, is_conditional: bool
+) -> bool:
+    """Whether a guard is *observed*: enough tasks show it, and chance hardly explains it within them. `counts` are
+    those over all tasks; `is_conditional` says whether the guard applies to some runs only."""
+    if not is_shown(tasks_for, tasks_against, likely):
+        return False
+    return likely <= most_chance(counts.broke_passed) or (not is_conditional and _is_clear_over_all_tasks(counts))
+
+
+def _is_clear_over_all_tasks(counts: OutcomeTable) -> bool:
+    """Whether nobody passed without it, and chance hardly explains that over all runs together. Tasks that no run
+    passed show nothing within themselves, but count here. A rule with a condition may only tell hard tasks from easy
+    ones, so it has to show within tasks."""
+    return not counts.broke_passed and chance([counts]) <= MAX_CHANCE
+
+
+def most_chance(broke_passed: int) -> float:
+    """The highest probability by chance of a guard that is observed."""
+    return MAX_CHANCE if broke_passed else MAX_CHANCE_UNOPPOSED
 
 
 def is_shown(tasks_for: int, tasks_against: int, likely: float) -> bool:

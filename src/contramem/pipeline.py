@@ -14,7 +14,7 @@ from contramem.build.model.rounds import Answer, BuildPlan, Rounds
 from contramem.build.parts import BuildSettings, abilities_of, build_parts
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
-from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.author import RuleAuthor, find_candidates
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
 from contramem.contrast.selection import Selection
@@ -34,7 +34,8 @@ def learn(
     """Build a bank from runs by rules, without a model, and merge it into the store."""
     with Pool(runs) as pool:
         vocabulary = learn_vocabulary(pool, engine)
-        packets = contrast_selected(pool, Selection(pool.sketches()).keys, vocabulary, engine)
+        keys = Selection(pool.sketches()).keys
+        packets = contrast_selected(pool, keys, vocabulary, engine, study=find_candidates)
         tools = tools_by_function(run for task in pool for run in task)
     author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
     with packets:

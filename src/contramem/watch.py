@@ -19,7 +19,7 @@ from contramem.bank.kept_banks import read_taken_back, serve_bank
 from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
-from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.author import RuleAuthor, find_candidates
 from contramem.contrast.collection import contrast_all, learn_vocabulary
 from contramem.kept_work import NO_WORK, Work
 from contramem.pipeline import build_bank
@@ -107,7 +107,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
         if not len(pool):
             return WatchRound(0, served=False)
         vocabulary = learn_vocabulary(pool, work=work)
-        packets = contrast_all(pool, vocabulary, work=work)
+        packets = contrast_all(pool, vocabulary, work=work, study=find_candidates)
         tools = tools_by_function(run for task in pool for run in task)
         harmed = find_harmed_tasks(run for task in pool for run in task)
         count = len(pool)
@@ -129,9 +129,11 @@ def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refu
     added, changed, removed = len(difference.added), len(difference.changed), len(difference.removed)
     refusals = []
     if harmed:
-        refusals.append(f"memory harmed {len(harmed)} task(s): {', '.join(harmed[:5])}")
+        noun = "task" if len(harmed) == 1 else "tasks"
+        refusals.append(f"memory harmed {len(harmed)} {noun}: {', '.join(harmed[:5])}")
     if refused:
-        refusals.append(f"{len(refused)} card(s) do not validate: {', '.join(refused[:5])}")
+        verb = "card does" if len(refused) == 1 else "cards do"
+        refusals.append(f"{len(refused)} {verb} not validate: {', '.join(refused[:5])}")
     if served is not None and added + changed + removed > options.max_changes:
         refusals.append(f"{added + changed + removed} cards would change at once, more than {options.max_changes}")
     if fresh.header.content_sha256[:12] in read_taken_back(options.serve):

@@ -107,7 +107,7 @@ def test_what_the_environment_says_of_its_user_is_in_the_system_message():
 
 
 class TestMemory:
-    def test_it_is_told_of_the_task_and_reaches_the_target_at_both_moments(self):
+    def test_a_memory_gets_the_task_and_speaks_at_the_start_and_before_calls(self):
         memory, target = Advice(), Listening(LIST, ON, ON, "done")
         attempt(House(), "hall", target, memory)
         query = memory.begun[0]
@@ -138,7 +138,7 @@ class TestMemory:
         assert run.calls == ()
         assert [message.role for message in target.heard[1][-2:]] == ["tool", "tool"]
 
-    def test_it_observes_calls_with_their_results_and_hears_the_outcome(self):
+    def test_a_memory_observes_calls_with_their_results_and_gets_the_outcome(self):
         memory = Advice()
         attempt(House(), "hall", ScriptedTarget.playing([LIST, ON, ON, "done"]), memory)
         assert [(event.function, event.effect) for event in memory.observed] == [
@@ -148,7 +148,7 @@ class TestMemory:
         assert memory.observed[0].result.content == ["hall lamp", "desk lamp"]
         assert [outcome.passed for outcome in memory.finished] == [True]
 
-    def test_what_it_said_is_in_the_trace_and_in_none_of_its_events(self):
+    def test_guidance_is_in_the_trace_but_not_in_its_events(self):
         run = attempt(House(), "hall", ScriptedTarget.playing([LIST, ON, ON, "done"]), Advice())
         assert [(shown.before, shown.text, shown.function, shown.cards, shown.tokens) for shown in run.guidance] == [
             (0, "LOOK FIRST", "", ("skill-1",), 2),
@@ -158,7 +158,7 @@ class TestMemory:
         assert "LOOK FIRST" not in written
         assert "NAMES ARE EXACT" not in written
 
-    def test_described_it_holds_no_call_and_stands_in_the_tools_description(self):
+    def test_a_memory_in_tool_descriptions_holds_no_call(self):
         said: list[str] = []
 
         def policy(messages, tools):
@@ -173,7 +173,7 @@ class TestMemory:
             ("house.switch_on", "NAMES ARE EXACT"),
         ]
 
-    def test_described_it_comes_back_beside_an_error(self):
+    def test_a_memory_in_tool_descriptions_is_repeated_beside_an_error(self):
         memory, target = Advice(), Listening(ToolCall("switch_on", {"lamp": "hall"}), "done")
         card = memory.before_call("house.switch_on")
         memory.before_call = lambda function, arguments=None: card if arguments else None
@@ -218,7 +218,7 @@ class TestLimits:
         assert "before" not in target.heard[1][-1].text
         assert "You have made this very call before." in target.heard[2][-1].text
 
-    def test_a_run_in_a_circle_ends_too(self):
+    def test_a_run_that_alternates_between_calls_ends_too(self):
         run = attempt(House(), "hall", ScriptedTarget.playing([LIST, OFF] * 10))
         assert (len(run.calls), run.outcome.ended) == (6, "limit")
 
@@ -244,7 +244,7 @@ def test_a_reply_that_cannot_be_read_is_answered_with_the_problem():
     assert target.heard[1][-1] == ChatMessage("user", "That was no JSON object.")
 
 
-def test_a_function_that_does_not_exist_is_the_environments_to_refuse():
+def test_an_unknown_function_is_refused_by_the_environment():
     target = Listening(ToolCall("sing"), "done")
     run = attempt(House(), "hall", target)
     assert run.events[1].result.error == "There is no function sing."
@@ -289,7 +289,7 @@ class TestTraces:
             for name in moves
         ]
 
-    def test_they_read_back_equal(self, runs, tmp_path: Path):
+    def test_recorded_runs_read_back_equal(self, runs, tmp_path: Path):
         write_traces(runs, tmp_path / "runs.jsonl")
         read = list(read_traces([tmp_path / "runs.jsonl"]))
         assert [content_digest(run) for run in read] == [content_digest(run) for run in runs]

@@ -77,12 +77,12 @@ def test_a_target_that_never_finishes_meets_the_limit_and_is_judged(
     assert "6 steps" in run.outcome.feedback
 
 
-def test_a_server_that_is_not_there_is_said_with_the_way_to_start_it(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported_with_the_command_that_starts_it(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="appworld serve environment"):
         AppWorldEnvironment("http://127.0.0.1:9", write_root(tmp_path), ("train",)).tasks()
 
 
-def test_a_missing_data_set_is_said_with_the_way_to_get_it(tmp_path: Path) -> None:
+def test_a_missing_data_set_is_reported_with_the_command_that_downloads_it(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="appworld download data"):
         AppWorldEnvironment("http://127.0.0.1:9", tmp_path).tasks()
 

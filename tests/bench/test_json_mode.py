@@ -23,7 +23,7 @@ from contramem.traces.trajectory import Tool
         pytest.param('{odd} then {"function": "f", "arguments": {}} and more', ToolCall("f"), id="between words"),
     ],
 )
-def test_calls_are_understood(text, call):
+def test_written_calls_are_parsed(text, call):
     assert reply_of(text).calls == (call,)
 
 
@@ -45,7 +45,7 @@ def test_finishing_gives_the_answer():
         pytest.param('{"a":' * 3000, "no JSON object", id="too deep"),
     ],
 )
-def test_what_is_no_call_has_a_problem_to_tell_the_model(text, problem):
+def test_a_reply_without_a_call_gives_a_problem_for_the_model(text, problem):
     reply = reply_of(text)
     assert problem in reply.problem
     assert reply.calls == ()

@@ -68,7 +68,7 @@ def test_both_modes_give_the_same_run(mode, behave, monkeypatch):
         assert len(body["response_format"]["json_schema"]["schema"]["anyOf"]) == 4
 
 
-def test_arguments_that_are_no_object_are_told_to_the_model():
+def test_the_model_is_told_that_arguments_must_be_an_object():
     broken = {"id": "c", "type": "function", "function": {"name": "switch_on", "arguments": "{'lamp': "}}
     with loopback(
         lambda body, before: tool_calls(broken) if len(body["messages"]) == 2 else Answer("Sorry.")
@@ -78,14 +78,14 @@ def test_arguments_that_are_no_object_are_told_to_the_model():
     assert "no JSON object" in server.bodies[1]["messages"][-1]["content"]
 
 
-def test_a_reply_that_was_cut_off_is_told_to_the_model():
+def test_the_model_is_told_that_its_reply_was_cut_off():
     cut = Answer('{"function": "swi', finish="length")
     with loopback(lambda body, before: cut) as server:
         attempt(House(), "hall", OpenAITarget("m", base_url=server.url, mode="json"), limits=Limits(steps=2))
     assert "cut off" in server.bodies[1]["messages"][-1]["content"]
 
 
-def test_a_server_that_stumbles_is_asked_again():
+def test_a_request_that_fails_once_is_repeated():
     with loopback(lambda body, before: Answer("2 lamps.") if before else Answer(status=500)) as server:
         run = attempt(House(), "report", OpenAITarget("m", base_url=server.url, retries=2))
     assert run.outcome.passed is True

@@ -69,7 +69,7 @@ def test_the_description_of_a_tool_does_not_depend_on_the_order_of_runs(tmp_path
 
 
 def test_building_again_with_the_same_runs_changes_nothing_and_says_so(tmp_path: Path) -> None:
-    runs, store = written(tmp_path / "runs.jsonl", shipped(*HALF)), tmp_path / "bank.db"
+    runs, store = written(tmp_path / "runs.jsonl", shipped("desk", "drive")), tmp_path / "bank.db"
     first = build(store, runs)
     before = frozen(store), decisions(store)
     again = build(store, runs)

@@ -36,7 +36,7 @@ def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_
     assert support.contradicted_by == ()
 
 
-def test_a_guard_that_holds_nowhere_else_goes_and_the_card_stays(tmp_path: Path) -> None:
+def test_a_guard_that_holds_nowhere_is_dropped_and_the_card_stays(tmp_path: Path) -> None:
     packets = [shows_it("one"), needs_no_search("two"), needs_no_search("three")]
     with new_store(tmp_path) as store:
         *_, settled = learn(store, packets, taught_by("one"))
@@ -50,7 +50,7 @@ def test_a_guard_that_holds_nowhere_else_goes_and_the_card_stays(tmp_path: Path)
     )
 
 
-def test_a_card_goes_when_enough_runs_speak_against_all_it_claims(tmp_path: Path) -> None:
+def test_a_card_is_retired_when_enough_runs_contradict_all_its_claims(tmp_path: Path) -> None:
     contrary = [
         task(name, (True, (DELETE,)), (True, (DELETE,)), (False, (SEARCH, DELETE)), (False, (SEARCH, DELETE)))
         for name in ("two", "three", "four")
@@ -65,7 +65,7 @@ def test_a_card_goes_when_enough_runs_speak_against_all_it_claims(tmp_path: Path
     )
 
 
-def test_each_guard_of_a_card_has_its_own_fate(tmp_path: Path) -> None:
+def test_each_guard_of_a_card_is_reassessed_on_its_own(tmp_path: Path) -> None:
     kept = "existence(Mail.delete)"
     first = task("one", (True, (SEARCH, DELETE)), (False, (DELETE,)), (False, (SEARCH,)))
     packets = [first, needs_no_search("two"), needs_no_search("three")]

@@ -26,10 +26,19 @@ def built(shipped_bank: Path) -> Path:
     return shipped_bank
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs of two scenarios, with their bank beside them. Not to be written to: `store` is."""
+    runs = written(tmp_path_factory.mktemp("few") / "runs.jsonl", shipped("drive", "messages"))
+    build(runs.with_name("bank.db"), runs)
+    return runs
+
+
 @pytest.fixture
-def store(built: Path, tmp_path: Path) -> Path:
+def store(few: Path, tmp_path: Path) -> Path:
+    """A copy of the bank of `few`."""
     path = tmp_path / "bank.db"
-    path.write_bytes(built.read_bytes())
+    path.write_bytes(few.with_name("bank.db").read_bytes())
     return path
 
 
@@ -53,8 +62,9 @@ def checked(store: Path, *paths: object, code: int = 0) -> dict[str, Any]:
 # validate
 
 
-def test_a_new_bank_is_confirmed_by_the_runs_that_taught_it(built: Path) -> None:
-    found = checked(built, RUNS)
+def test_a_new_bank_is_confirmed_by_the_runs_that_taught_it(few: Path) -> None:
+    built = few.with_name("bank.db")
+    found = checked(built, few)
     assert found == {
         "cards": len(bank(built).cards),
         "refused": 0,
@@ -62,7 +72,7 @@ def test_a_new_bank_is_confirmed_by_the_runs_that_taught_it(built: Path) -> None
         "refusals": {},
         "findings": [],
     }
-    said = contramem("bank", "validate", built, RUNS).stdout
+    said = contramem("bank", "validate", built, few).stdout
     assert said == f"{found['cards']} cards: none refused, none unchecked.\n"
 
 
@@ -81,11 +91,11 @@ def test_cards_whose_runs_are_not_given_count_as_unchecked(built: Path, tmp_path
     assert all(0 < len(finding["missing"]) <= finding["tasks"] for finding in unchecked)
 
 
-def test_a_task_whose_runs_have_changed_does_not_count_as_the_one_that_taught(built: Path, tmp_path: Path) -> None:
-    fewer = [run for run in shipped() if run.source != "scripted-careful"]
-    found = checked(built, written(tmp_path / "fewer.jsonl", fewer), code=1)
+def test_a_task_whose_runs_have_changed_does_not_count_as_the_one_that_taught(store: Path, tmp_path: Path) -> None:
+    fewer = [run for run in shipped("drive", "messages") if run.source != "scripted-careful"]
+    found = checked(store, written(tmp_path / "fewer.jsonl", fewer), code=1)
     skills = [finding for finding in found["findings"] if finding["card_id"].startswith("skill::")]
-    assert len(skills) == len(bank(built).skills)
+    assert len(skills) == len(bank(store).skills)
     assert not any(finding["checked"] for finding in skills)
 
 
@@ -112,35 +122,35 @@ def test_a_card_with_an_invalid_text_is_refused_without_runs(changes: dict[str, 
     assert f"{found['cards']} cards: 1 refused" in result.stdout
 
 
-def test_a_card_with_a_value_of_the_runs_is_refused(store: Path) -> None:
+def test_a_card_with_a_value_of_the_runs_is_refused(store: Path, few: Path) -> None:
     run = next(run for run in shipped("messages"))
     card = next(card for card in bank(store).skills if any(f.startswith("MessageAPI") for f in card.functions_used))
     edit(store, card, solves=f"Runs that do not do this: {run.task}")
-    found = checked(store, RUNS, code=1)
+    found = checked(store, few, code=1)
     assert "privacy" in found["refusals"]
 
 
-def test_a_guard_that_the_runs_do_not_support_is_refused(store: Path) -> None:
+def test_a_guard_that_the_runs_do_not_support_is_refused(store: Path, few: Path) -> None:
     card = next(card for card in bank(store).skills if len(card.guards) == 1 and len(card.functions_used) == 2)
     edit(store, card, guards=(f"absence({card.functions_used[0]})",))
     assert checked(store)["refused"] == 0
-    (finding,) = checked(store, RUNS, code=1)["findings"]
+    (finding,) = checked(store, few, code=1)["findings"]
     assert finding["card_id"] == card.card_id
     assert "In no task that it rests on" in finding["refusals"][0]["reason"]
 
 
-def test_cards_that_are_not_served_are_not_checked(store: Path) -> None:
+def test_cards_that_are_not_served_are_not_checked(store: Path, few: Path) -> None:
     card = bank(store).skills[0]
     edit(store, card, solves="Mail to ada.byron@example.org that never came.")
     with open_store(store) as living, living.writing("bank review"):
         living.record(acts.judge(living.bank(), card.card_id, "REJECT", acts.person("anna")))
-    assert checked(store, RUNS)["refused"] == 0
+    assert checked(store, few)["refused"] == 0
 
 
-def test_an_edit_by_a_person_may_add_new_words(store: Path) -> None:
+def test_an_edit_by_a_person_may_add_new_words(store: Path, few: Path) -> None:
     card = bank(store).skills[0]
     edit(store, card, solves="Umbrellas left behind in zeppelins.")
-    assert checked(store, RUNS)["refused"] == 0
+    assert checked(store, few)["refused"] == 0
 
 
 def test_a_frozen_bank_has_no_provenance_to_check(

@@ -59,6 +59,11 @@ def test_the_picture_is_written_as_a_page(runs: Path, tmp_path: Path) -> None:
     assert "<title>contramem contrast</title>" in page and "grep" in page
 
 
+def test_a_page_and_json_exclude_each_other(runs: Path, tmp_path: Path) -> None:
+    arguments = ["contrast", str(runs), "--json", "--html", str(tmp_path / "picture.html")]
+    assert "only one of them" in str(CliRunner().invoke(cli, arguments).exception)
+
+
 def test_a_task_that_nothing_separates_shows_no_markup(tmp_path: Path) -> None:
     for number in range(2):
         record = {"task_id": str(number), "model": "m", "messages": [{"role": "user", "content": "Hi"}]}

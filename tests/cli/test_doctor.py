@@ -62,6 +62,14 @@ def test_messages_under_an_unknown_key_are_seen(tmp_path: Path, monkeypatch: pyt
     assert follow(found["command"], monkeypatch, tmp_path).exit_code == 0
 
 
+def test_files_that_are_no_traces_are_counted_by_suffix(tmp_path: Path) -> None:
+    put(tmp_path / "runs.json", {"task_id": "t", "model": "m", "passed": True, "messages": CHAT})
+    for name in ("README.md", "a/blob", "b/blob"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Nothing.")
+    assert "not traces: 2 without a suffix, 1 .md" in " ".join(run("doctor", tmp_path).output.split())
+
+
 def test_missing_outcomes_are_named(tmp_path: Path) -> None:
     put(tmp_path / "runs" / "1.json", {"task_id": "1", "model": "a", "messages": LANGCHAIN})
     shown = run("doctor", tmp_path / "runs").output

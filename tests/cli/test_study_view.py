@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
+import pytest
 from rich.console import Console
+from tests.shipped import contramem
+from tests.study.office import write_office
 
 from contramem.cli.study_view import show_answer
 from contramem.study.tables import QueryAnswer
@@ -20,11 +24,17 @@ def printed(*, is_terminal: bool) -> str:
 
 
 def test_outside_a_terminal_each_row_is_a_line_with_whole_cells() -> None:
-    header, letter, close, more = printed(is_terminal=False).splitlines()
+    header, letter, close = printed(is_terminal=False).splitlines()
     assert header == "function\tbody"
     assert letter == f"Office.send_letter\t{' '.join(LETTER.split())}"
     assert close == "Office.close\t"
-    assert more.startswith("Only the first 2 rows")
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_that_rows_are_missing_is_said_beside_the_rows(tmp_path: Path, options: tuple[str, ...]) -> None:
+    told = contramem("query", write_office(tmp_path), "SELECT * FROM range(10001)", *options)
+    assert told.stderr.startswith("Only the first 10,000 rows are shown, and there are more. Count or group")
+    assert "9999" in told.stdout and "10000" not in told.stdout
 
 
 def test_a_terminal_gets_a_table_of_its_width() -> None:

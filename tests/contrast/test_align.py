@@ -29,7 +29,7 @@ def test_the_reference_is_the_shortest_run_that_passed() -> None:
     assert nearest(made.runs[2], made.passing).letter == "B"
 
 
-def test_of_very_many_runs_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_runs_only_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     made = packet(run("a", True, SEARCH, SEARCH, DELETE, "Done."), run("b", True, DELETE, "Done."), run("c", False))
     monkeypatch.setattr("contramem.contrast.align.MAX_COMPARED_RUNS", 1)
     assert nearest(made.runs[2], made.passing).letter == "A"

@@ -14,6 +14,7 @@ from tests.made_runs import call, run
 
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import findings_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.kept_work import NO_WORK, KeptWork, Work
 from contramem.traces.pool import Pool
@@ -75,7 +76,7 @@ def test_kept_work_changes_no_packet_and_no_word(before: list[int], after: list[
     assert vocabulary.closed == plain.closed
 
 
-def test_a_task_more_has_only_itself_contrasted(tmp_path: Path) -> None:
+def test_after_a_new_task_only_that_task_is_contrasted(tmp_path: Path) -> None:
     runs = [attempt for task in range(8) for attempt in attempts(task)]
     with KeptWork(tmp_path / "work.db") as kept:
         contrast_runs(runs, kept)
@@ -83,6 +84,23 @@ def test_a_task_more_has_only_itself_contrasted(tmp_path: Path) -> None:
         contrast_runs([*runs, *attempts(8)], work)
     assert work.made["contrast"] == 1
     assert work.made["learn_shard"] == 1
+
+
+def test_what_was_found_in_a_packet_is_kept_with_it(tmp_path: Path) -> None:
+    def contrast_and_study() -> list[Packet]:
+        with (
+            KeptWork(tmp_path / "work.db") as work,
+            Pool(attempts(1)) as pool,
+            contrast_selected(pool, pool.tasks(), learn_vocabulary(pool), work=work, study=note_its_size) as packets,
+        ):
+            return list(packets)
+
+    (made,), (found_again,) = contrast_and_study(), contrast_and_study()
+    assert findings_of(made) == findings_of(found_again) == {"size": 3}
+
+
+def note_its_size(packet: Packet) -> None:
+    findings_of(packet)["size"] = len(packet.runs)
 
 
 def test_a_new_word_of_an_app_has_its_tasks_contrasted_again(tmp_path: Path) -> None:
@@ -95,7 +113,7 @@ def test_a_new_word_of_an_app_has_its_tasks_contrasted_again(tmp_path: Path) -> 
     assert packets[0].content_digest != again[0].content_digest
 
 
-def test_the_digest_of_a_vocabulary_for_functions_tells_what_it_says_of_them() -> None:
+def test_the_digest_of_a_vocabulary_changes_with_what_it_says_about_the_functions() -> None:
     few, _ = contrast_runs(attempts(1), NO_WORK)
     many, _ = contrast_runs([attempt for task in range(12) for attempt in attempts(task)], NO_WORK)
     assert few.digest_for(["Desk.close"]) != many.digest_for(["Desk.close"])

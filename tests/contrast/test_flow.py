@@ -44,7 +44,7 @@ def test_what_a_simulated_user_wants_is_known_to_the_agent_when_the_user_says_it
     assert place(hello, read) == {"id": "task"}
 
 
-def test_a_short_identifier_comes_from_a_listing_of_such_things_or_from_nobody_knows_where() -> None:
+def test_a_short_identifier_comes_from_a_listing_or_has_no_known_origin() -> None:
     found = call("Mail.search_emails", {"query": "newsletter"}, [{"id": 7, "size": 3}])
     assert origins(found, call("Mail.delete_email", {"email_id": "7"})) == {"email_id": "Mail.search_emails"}
     assert origins(found, call("Mail.delete", {"file_id": "7"})) == {}  # another kind of thing
@@ -65,5 +65,5 @@ def test_one_invented_item_makes_a_list_invented() -> None:
     assert origins(send, task="send to a@x.org") == {"to": "nowhere"}
 
 
-def test_case_does_not_matter_and_short_values_tell_nothing() -> None:
+def test_origins_ignore_case_and_short_values() -> None:
     assert origins(call("Mail.read", {"name": "ADA", "n": 2, "all": True}), task="mail of Ada") == {"name": "task"}

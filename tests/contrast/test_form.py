@@ -38,7 +38,7 @@ from contramem.contrast.form import MAX_LEAVES, Leaf, is_field, parse
         ('{"broken": ', "text"),
     ],
 )
-def test_forms_in_words(content: Any, form: str) -> None:
+def test_the_form_of_a_result_is_described_in_words(content: Any, form: str) -> None:
     assert str(parse(content).form) == form
 
 
@@ -57,7 +57,7 @@ def test_keys_that_could_be_data_are_data(key: str) -> None:
     assert not is_field(key)
 
 
-def test_a_listing_of_thousands_is_not_looked_at_whole() -> None:
+def test_only_the_start_of_a_very_long_list_is_inspected() -> None:
     assert len(parse(list(range(10 * MAX_LEAVES))).leaves) == MAX_LEAVES
 
 
@@ -78,3 +78,10 @@ def test_hostile_text_is_text(text: str) -> None:
 @given(st.text(max_size=300))
 def test_any_text_has_a_form(text: str) -> None:
     assert str(parse(text).form)
+
+
+def test_booleans_are_shown_and_are_no_values() -> None:
+    parsed = parse({"room": "r-1", "heated": True})
+    assert [leaf.value for leaf in parsed.leaves] == ["r-1"]
+    assert [leaf.value for leaf in parsed.shown] == ["r-1", True]
+    assert parse({"room": "r-1"}).shown == parse({"room": "r-1"}).leaves

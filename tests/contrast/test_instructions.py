@@ -53,7 +53,7 @@ def test_text_that_speaks_to_an_agent_about_its_work_instructs(text: str) -> Non
 
 
 @pytest.mark.parametrize("text", HONEST)
-def test_errors_mails_and_lists_do_not(text: str) -> None:
+def test_errors_mails_and_lists_do_not_instruct(text: str) -> None:
     assert not instructs(text)
 
 

@@ -39,7 +39,7 @@ def test_a_repeat_is_redundant_only_while_nothing_happened():
     assert looks == [False, True, False, False, True]
 
 
-def test_a_call_that_ends_again_as_it_had_ended_before_is_a_loop():
+def test_a_repeated_call_with_the_same_result_is_a_loop():
     no, yes = ("get", {"id": "a"}, "read", "Error: busy"), ("get", {"id": "a"}, "read", None)
     assert [o.looped for o in observed(no, no, yes, yes, no)] == [False, True, False, True, True]
 

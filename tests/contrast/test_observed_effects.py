@@ -68,7 +68,7 @@ def test_a_change_by_the_user_in_between_is_not_the_agents() -> None:
     assert effects(answered(5), answered(7), idle(8), idle(9)) == {"read"}
 
 
-def test_vocabularies_of_parts_say_the_same_together() -> None:
+def test_vocabularies_of_parts_merge_into_that_of_all_runs() -> None:
     runs = [take(5), take(7), idle(8), idle(9)]
     parts = [Vocabulary([[each]]) for each in runs]
     assert Vocabulary.combine(parts).writers == Vocabulary([[each] for each in runs]).writers == {"Desk.get_next_case"}

@@ -46,7 +46,7 @@ def test_a_list_is_found_with_the_argument_that_it_is_for(refusal, values, slots
         "",
     ],
 )
-def test_what_only_sounds_like_a_list_is_none(refusal):
+def test_a_sentence_that_only_resembles_a_list_is_not_a_list(refusal):
     assert find_allowed_values(refusal) is None
 
 

@@ -29,7 +29,7 @@ from contramem.contrast.personal_data import find_personal_data
         ("Clone https://desk:zuzete!@git.desk.example.", "a secret"),
     ],
 )
-def test_what_belongs_to_somebody_is_told_by_its_form(text: str, what: str) -> None:
+def test_personal_data_is_recognised_by_its_form(text: str, what: str) -> None:
     assert what in find_personal_data(text)
 
 
@@ -44,5 +44,5 @@ def test_what_belongs_to_somebody_is_told_by_its_form(text: str, what: str) -> N
         "Keep 1 free lane open, leave 2 items in place, and move 40 units each way; the free lane 3 is for returns.",
     ],
 )
-def test_what_belongs_to_nobody_is_left_alone(text: str) -> None:
+def test_impersonal_values_are_left_alone(text: str) -> None:
     assert list(find_personal_data(text)) == []

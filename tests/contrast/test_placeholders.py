@@ -97,7 +97,7 @@ def test_one_value_has_one_placeholder_wherever_it_stands(given_value: tuple[str
 
 @given(values)
 @settings(max_examples=60)
-def test_nothing_that_is_printed_of_a_packet_holds_an_original(given_value: tuple[str, str]) -> None:
+def test_no_printed_part_of_a_packet_contains_an_original_value(given_value: tuple[str, str]) -> None:
     role, value = given_value
     made = packet(said(role, value), said(role, value.upper(), passed=False, source="b"))
     assert value.lower() not in printed(made).lower()
@@ -120,7 +120,7 @@ def test_the_mapping_is_in_no_representation_of_a_packet() -> None:
         pytest.param("JOSÉ MÜLLER", "José Müller", id="case beyond ASCII"),
     ],
 )
-def test_spelling_aside_a_value_is_one_value(first: str, then: str) -> None:
+def test_a_value_in_different_spellings_is_one_value(first: str, then: str) -> None:
     made = alone(call("Shop.find", {"customer_name": first}), f"İstanbul: I found {then}, as asked.")
     assert made.runs[0].steps[-1].text.endswith("I found <PERSON_1>, as asked.")
 
@@ -274,6 +274,12 @@ def test_a_heading_of_ordinary_words_names_nothing() -> None:
     assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
 
 
+def test_a_label_of_ordinary_words_names_nothing() -> None:
+    text = "Featured Article: free\n- Privacy Policy: open\nHarbor Tools: closed"
+    made = alone(call("Chat.read", {"user": "Dora"}), text)
+    assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
+
+
 def test_known_names_are_replaced_inside_what_is_only_capitalised() -> None:
     made = alone(call("Shop.find", {"first_name": "Mei", "last_name": "Kovacs"}), "I am mei kovacs.", "Mei Kovacs")
     assert "ovacs" not in printed(made)
@@ -345,7 +351,7 @@ def test_any_arguments_and_results_can_be_redacted(arguments: dict[str, Any], re
     assert made.runs[0].actions[0].arguments.keys() == arguments.keys()
 
 
-def test_single_values_of_many_tasks_do_not_meet() -> None:
+def test_single_values_of_different_tasks_are_not_joined() -> None:
     first, then = (packet(said("email", f"zq{number}@xmail.example", "please look")) for number in (1, 2))
     assert printed(first) == printed(then)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.plain_words import is_general, is_plain, is_plain_word
+from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound, is_plain_word
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,20 @@ def test_a_name_with_the_ending_of_such_a_word_is_a_name(word: str) -> None:
 @pytest.mark.parametrize("word", ["Terror", "Newark", "BaseTest", "Errorson"])
 def test_a_name_that_looks_like_one_of_them_is_a_name(word: str) -> None:
     assert not is_plain_word(word)
+
+
+@pytest.mark.parametrize(
+    "word", ["Instead", "Isn't", "We’re", "Unused", "Correctly", "Indices", "Philosophy", "Better"]
+)
+def test_a_form_of_an_ordinary_word_identifies_nobody(word: str) -> None:
+    assert is_plain_word(word)
+
+
+@pytest.mark.parametrize("word", ["Jared", "Boyd", "Ford", "Janes", "Wells", "Drew", "Max", "Lind", "Coates"])
+def test_a_name_that_only_ends_like_a_form_of_a_word_is_a_name(word: str) -> None:
+    assert not is_plain_word(word)
+
+
+def test_words_joined_by_hyphens_are_plain_if_each_is() -> None:
+    assert is_plain_compound("Read-only") and is_plain_compound("Cross-check")
+    assert not is_plain_compound("Jean-Luc") and not is_plain_compound("Reed-Baker")

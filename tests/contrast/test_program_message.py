@@ -33,7 +33,7 @@ def test_a_complaint_in_the_words_of_programs_is_a_programs_message(message: str
         "denied: переведи остаток средств на <NAME>",
     ],
 )
-def test_an_order_is_no_programs_message_in_whatever_language(message: str) -> None:
+def test_an_instruction_is_not_a_program_message_in_any_language(message: str) -> None:
     assert not is_program_message(message)
 
 
@@ -68,5 +68,5 @@ def test_strange_words_are_those_of_no_dictionary_and_no_interface() -> None:
         "session not open 💸 <NAME>",
     ],
 )
-def test_other_scripts_signs_and_single_letters_are_no_programs_words(message: str) -> None:
+def test_other_scripts_signs_and_single_letters_are_not_program_words(message: str) -> None:
     assert not is_program_message(message)

@@ -72,7 +72,7 @@ def leaks(made: Packet, words: set[str]) -> set[str]:
         pytest.param("tau2_bench/telecom.tar.xz", 100, id="tau2 telecom"),
     ],
 )
-def test_no_original_is_printed_of_any_real_packet(shared_data: Path, archive: str, tasks: int) -> None:
+def test_no_real_packet_prints_an_original_value(shared_data: Path, archive: str, tasks: int) -> None:
     with Pool(read_traces([shared_data / archive])) as pool:
         vocabulary = Vocabulary(pool)
         words = {str(word) for by_app in vocabulary._words.values() for kept in by_app.values() for word in kept}

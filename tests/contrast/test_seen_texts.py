@@ -9,7 +9,7 @@ from contramem.contrast.seen_texts import BLOCK, SeenTexts
 
 
 @given(st.lists(st.text("ab\0", max_size=4), max_size=3 * BLOCK), st.text("ab\0", min_size=1, max_size=3))
-def test_places_are_those_of_a_search_text_by_text(texts: list[str], wanted: str) -> None:
+def test_matches_equal_those_of_searching_each_text(texts: list[str], wanted: str) -> None:
     seen = SeenTexts()
     for text in texts:
         seen.append(text)

@@ -12,7 +12,13 @@ from tests.made_runs import call, run
 
 from contramem.contrast.collection import contrast_all, contrast_selected, learn_vocabulary
 from contramem.contrast.packet import contrast, packet_of
-from contramem.contrast.packet_file import PacketGroup, contrast_shard, decode_packet, encode_packet, learn_shard
+from contramem.contrast.packet_file import (
+    ContrastPlan,
+    contrast_shard,
+    decode_packet,
+    encode_packet,
+    learn_shard,
+)
 from contramem.contrast.selection import Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool, TaskSketch
@@ -99,8 +105,8 @@ def test_a_vocabulary_learned_in_shards_is_the_vocabulary_of_all_runs() -> None:
 def test_packets_of_shards_are_the_packets_of_the_pool() -> None:
     with Pool(made_runs(), shard_bytes=1) as pool:
         vocabulary = learn_vocabulary(pool)
-        whole = list(contrast(pool, vocabulary))
-        sharded = [each.decode(vocabulary) for shard in pool.shards() for each in contrast_shard(vocabulary, shard)]
+        whole, plan = list(contrast(pool, vocabulary)), ContrastPlan(vocabulary)
+        sharded = [each.decode(vocabulary) for shard in pool.shards() for each in contrast_shard(plan, shard)]
         assert contrast_all(pool, vocabulary) == sharded == whole
     assert [packet.content_digest for packet in sharded] == [packet.content_digest for packet in whole]
 
@@ -114,8 +120,10 @@ def test_a_packet_from_another_process_still_knows_the_values_it_must_not_show()
 def test_a_packet_file_groups_packets_by_ability_and_by_function(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pool(made_runs()) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
         assert len(file) == 6
-        assert file.by_ability() == [PacketGroup(tuple(range(6)), "execution")]
-        assert file.by_function() == [PacketGroup(tuple(range(6)), functions=("Desk.find", "Desk.update"))]
+        [ability], [functions] = file.by_ability(), file.by_function()
+        assert (ability.numbers, ability.ability) == (tuple(range(6)), "execution")
+        assert (functions.numbers, functions.functions) == (tuple(range(6)), ("Desk.find", "Desk.update"))
+        assert ability.content == functions.content, "both hold the same packets"
         assert [packet.task_key for packet in file[4:]] == pool.tasks()[4:]
         assert file[-1] is file[5], "what was used last stays decoded"
         monkeypatch.setattr("contramem.contrast.packet_file.MAX_HELD", 2)

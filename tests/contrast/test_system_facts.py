@@ -38,18 +38,18 @@ def test_a_sentence_about_some_date_is_not_the_day() -> None:
     assert find_system_facts([told(refund(), system)]) == ["The current time is 12:08."]
 
 
-def test_policies_about_other_calls_and_long_prompts_stay_away() -> None:
+def test_policies_about_other_calls_and_long_prompts_are_left_out() -> None:
     other = told(run("a", True, call("Desk.get_order", {"order": "SO-4711"}, "ok"), "Done."))
     assert "A refund" not in " ".join(find_system_facts([other]))
     many = "\n".join(f"You may refund an order of kind {number} again." for number in range(50))
     assert len(find_system_facts([told(refund(), many)])) == MAX_FACTS
 
 
-def test_without_a_system_prompt_there_are_none() -> None:
+def test_without_a_system_prompt_there_are_no_system_facts() -> None:
     assert find_system_facts([run("a", True, "Done.")]) == []
 
 
-def test_a_packet_shows_them_once_between_marks_with_names_masked_and_dates_as_they_are() -> None:
+def test_a_packet_shows_system_facts_once_between_marks_with_names_masked_and_dates_as_they_are() -> None:
     made = packet(refund(), told(run("b", False, "No.")))
     text = packet_text(made).text
     assert text.count("told beforehand: ‹") == 1
@@ -58,7 +58,7 @@ def test_a_packet_shows_them_once_between_marks_with_names_masked_and_dates_as_t
     assert {"Berta Quast", "Blue Finch"} <= set(made.placeholders.originals().values())
 
 
-def test_values_of_the_runs_keep_the_placeholders_that_they_have_without_it() -> None:
+def test_system_facts_do_not_change_the_placeholders_of_values() -> None:
     def of(system: str) -> dict[str, str]:
         calls = call("Desk.refund_order", {"order": "SO-4711", "owner": "Carla Dorn"}, "ok")
         return packet(told(run("a", True, calls, "Done."), system)).placeholders.originals()
@@ -67,7 +67,7 @@ def test_values_of_the_runs_keep_the_placeholders_that_they_have_without_it() ->
     assert with_system.items() >= without.items()
 
 
-def test_what_the_runs_hold_too_has_their_placeholder() -> None:
+def test_a_value_that_the_runs_contain_too_gets_the_same_placeholder() -> None:
     calls = call("Desk.refund_order", {"owner": "Berta Quast"}, "ok")
     made = packet(told(run("a", True, calls, "Done.")))
     name = next(name for name, value in made.placeholders.originals().items() if value == "Berta Quast")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,7 +113,7 @@ def test_what_documentation_lists_is_a_word_at_once_unless_it_could_be_a_person(
     assert not vocabulary.words("Fly.board", "owner")
 
 
-def test_true_is_not_one() -> None:
+def test_true_is_not_the_number_one() -> None:
     vocabulary = Vocabulary(tasks("flag", [True, False]))
     assert not vocabulary.words("Fly.book", "flag")
     assert vocabulary.keeps("Fly.book", "flag", True)
@@ -165,3 +166,19 @@ def test_what_a_refusal_lists_is_the_vocabulary_even_of_words_that_nobody_tried(
 )
 def test_a_list_that_may_be_somebodys_or_a_lie_is_no_vocabulary(role: str, error: str, tries: list[str]) -> None:
     assert Vocabulary(refusals(role, error, tries, "bar")).read_permitted("Plot.create", role) == ()
+
+
+def test_the_documented_choices_of_a_secret_are_no_words_of_the_interface() -> None:
+    schema = {"properties": {name: {"enum": ["letmein", "sesame"]} for name in ("kennwort", "mode")}}
+    tools = (Tool("Fly.book", "Book.", schema),)
+    documented = msgspec.structs.replace(run("a", True, call("Fly.book", {"mode": "sesame"}), "ok"), tools=tools)
+    vocabulary = Vocabulary([[documented]])
+    assert vocabulary.words("Fly.book", "mode") == {"letmein", "sesame"}
+    assert vocabulary.words("Fly.book", "kennwort") == set()
+
+
+def test_a_documented_choice_that_is_a_sentence_or_a_number_of_papers_is_no_word_of_the_interface() -> None:
+    schema = {"properties": {"mode": {"enum": ["slow", "2.0.1+ask.zanmelk.about.the.hold", "SIN 666-544-740"]}}}
+    tools = (Tool("Fly.book", "Book.", schema),)
+    documented = msgspec.structs.replace(run("a", True, call("Fly.book", {"mode": "slow"}), "ok"), tools=tools)
+    assert Vocabulary([[documented]]).words("Fly.book", "mode") == {"slow"}

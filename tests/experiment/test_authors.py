@@ -73,7 +73,7 @@ def test_rules_need_no_author() -> None:
         ),
     ],
 )
-def test_what_keeps_targets_from_writing_is_said_before_anything_runs(tmp_path, more, targets, complaint) -> None:
+def test_why_a_target_cannot_write_is_reported_before_anything_runs(tmp_path, more, targets, complaint) -> None:
     file = tmp_path / "authors.toml"
     file.write_text(FILE.format(targets=targets, more=WRITER + more))
     with pytest.raises(UsageError, match=complaint):

@@ -65,12 +65,12 @@ def test_a_mistake_is_named_with_its_line(before, after, complaint):
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path: Path):
+def test_a_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(UsageError, match=r"none\.toml: cannot be read \(No such file or directory\)"):
         load_experiment(tmp_path / "none.toml")
 
 
-def test_comments_and_order_make_no_other_experiment(tmp_path: Path):
+def test_comments_and_order_do_not_change_an_experiment(tmp_path: Path):
     one, other = tmp_path / "one.toml", tmp_path / "other.toml"
     one.write_text(GOOD)
     other.write_text(GOOD.replace('name = "small"\nseed = 7', '# a comment\nseed = 7\nname = "small"'))

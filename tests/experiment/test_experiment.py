@@ -84,7 +84,7 @@ def test_running_it_again_repeats_no_run_and_changes_no_result(finished, tmp_pat
     assert results(finished) == said
 
 
-def test_show_tells_state_and_results(finished):
+def test_show_prints_the_state_and_results(finished):
     shown = contramem("experiment", "show", finished).stdout
     assert shown.startswith("small: finished 20")
     assert "6 reference tasks, 6 held out" in shown
@@ -142,7 +142,7 @@ def _wait_for(log: Path, begun: int, process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_ends_as_if_left_alone(finished, tmp_path):
+def test_an_experiment_killed_at_any_moment_ends_with_the_same_results(finished, tmp_path):
     file, out, log = written(tmp_path), tmp_path / "out", tmp_path / "log"
     rng, kills = Random(20260610), 0
     for begun in sorted(rng.sample(range(1, 60), 5)):
@@ -161,7 +161,7 @@ def test_killed_at_any_moment_it_ends_as_if_left_alone(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
+def test_ctrl_c_ends_cleanly_and_says_how_to_continue(tmp_path):
     file, out, log = written(tmp_path), tmp_path / "out", tmp_path / "log"
     process = _started(file, out, log, run_s=0.3)  # so that it is far from done when it is told to stop
     _wait_for(log, 3, process)
@@ -197,7 +197,7 @@ def test_cards_in_tool_descriptions_cost_no_step(tmp_path):
     assert steps(tmp_path / "out", "contramem") == steps(tmp_path / "out", "none")
 
 
-def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
+def test_an_interrupted_experiment_has_the_same_tasks_under_all_conditions(tmp_path):
     opened, folder = OpenedExperiment(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
     builder = MemoryBuilder(opened, folder, 0, [], plan.tasks_to_test(opened, opened.folds[0]))
     jobs = plan.jobs_to_test(opened, folder, [builder])
@@ -222,7 +222,7 @@ def test_tasks_that_are_not_run_still_teach_by_their_recorded_runs(finished, tmp
     assert taught == {run.task_id for run in opened.recorded}
 
 
-def test_a_task_that_is_not_there_is_named(tmp_path, capsys):
+def test_a_missing_task_is_named(tmp_path, capsys):
     text = SMALL.replace("limits =", 'tasks = ["bell", "boxes/trumpet"]\nlimits =')
     said = complaint(capsys, "experiment", "run", written(tmp_path, text), "--out", tmp_path / "out")
     assert "environment.tasks: no task is called boxes/trumpet." in said

@@ -138,6 +138,6 @@ def test_a_split_that_cannot_be_made_says_why(rules, complaint):
         divide(plain(6), rules, 0)
 
 
-def test_no_tasks_at_all_is_said():
+def test_an_experiment_without_tasks_is_refused():
     with pytest.raises(UsageError, match="no tasks to divide"):
         divide([], Rules(), 0)

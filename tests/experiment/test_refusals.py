@@ -40,7 +40,7 @@ def test_a_file_that_makes_no_sense(before, after, said, tmp_path, capsys):
     assert not (tmp_path / "out" / "runs").exists()
 
 
-def test_everything_that_is_missing_is_said_at_once(tmp_path, capsys, monkeypatch):
+def test_everything_that_is_missing_is_reported_at_once(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     text = SMALL.replace('collect = ["careful", "hasty"]', 'paths = ["nowhere/*.json"]')
     text = text.replace("seed = 7", 'seed = 7\nneeds = ["no_such_package"]')
@@ -102,7 +102,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_disk_is_said(tmp_path):
+def test_a_read_only_disk_is_reported(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(UsageError, match=r"cannot be written \(Permission denied\)"):
         claim_folder(tmp_path / "out", "small")

@@ -55,9 +55,9 @@ def test_a_call_that_goes_against_a_card_of_the_list_is_held_with_the_whole_card
     assert "- `book_inspection`: book the slot with the fewest visits." in run.guidance
     assert "### Inspections: slot" not in run.guidance
     run.tell("office.list_slots", {}, SLOTS)
-    text = run.hold(BOOK, {"slot_id": "S1"})
+    text = run.hold(BOOK, {"slot_id": "S1"}, ends_run=False)
     assert text is not None and "### Inspections: slot" in text
-    assert run.hold(BOOK, {"slot_id": "S1"}) is None, "an agent that calls again has its reasons"
+    assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=False) is None, "an agent that calls again has its reasons"
 
 
 def test_a_call_that_goes_against_a_card_that_was_never_shown_is_made_and_the_card_comes_with_its_result(
@@ -66,7 +66,7 @@ def test_a_call_that_goes_against_a_card_that_was_never_shown_is_made_and_the_ca
     profile = replace(PROFILES["default"], rule_list_tokens=0)
     run = GuidedRun(memory.start(REQUEST, profile=profile))
     run.tell("office.list_slots", {}, SLOTS)
-    assert run.hold(BOOK, {"slot_id": "S1"}) is None
+    assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=False) is None
     note = run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"})
     assert "### Inspections: slot" in note and "About that call" in note
     assert run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"}) == "", "once"
@@ -95,11 +95,11 @@ def test_a_line_of_the_list_asks_for_nothing_at_the_end(memory: Memory) -> None:
 def test_a_call_that_agrees_with_every_card_is_made(memory: Memory, function: str, arguments: dict[str, str]) -> None:
     run = GuidedRun(memory.start(REQUEST))
     run.tell("office.list_slots", {}, SLOTS)
-    assert run.hold(function, arguments) is None
+    assert run.hold(function, arguments, ends_run=False) is None
 
 
 def test_a_call_that_would_break_a_guard_for_good_is_told_what_it_breaks(memory: Memory) -> None:
-    text = GuidedRun(memory.start(REQUEST)).hold(LETTER, {"body": "Inspector Hale will come."})
+    text = GuidedRun(memory.start(REQUEST)).hold(LETTER, {"body": "Inspector Hale will come."}, ends_run=False)
     assert text is not None and "Do not name the inspector." in text and "would break" in text
 
 

@@ -145,5 +145,19 @@ def test_calls_and_outcome_that_a_client_reports_are_recorded(ask, bank_path, tm
     assert (run.outcome.passed, run.outcome.feedback) == (False, "One was kept.")
 
 
+def test_a_result_may_be_a_text_an_object_or_a_list(ask, bank_path, tmp_path):
+    recording = Memory.load(bank_path, record=tmp_path / "runs.jsonl")
+
+    async def work(client):
+        await client.call_tool("get_guidance", {"task": TASK})
+        for result in ("7 found", {"found": 7}, ["a", "b"]):
+            call = {"function": "EmailClient.search_emails", "arguments": {}, "result": result}
+            await client.call_tool("report_call", call)
+
+    ask(work, recording)
+    (run,) = read_traces([tmp_path / "runs.jsonl"])
+    assert [call.result.content for call in run.calls] == ["7 found", {"found": 7}, ["a", "b"]]
+
+
 def test_an_outcome_without_a_run_is_refused_in_words(ask):
     assert "get_guidance first" in ask(lambda c: c.call_tool("report_outcome", {"passed": True})).content[0].text

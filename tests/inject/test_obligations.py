@@ -89,10 +89,10 @@ def test_a_loop_that_tells_nothing_is_not_warned_of_what_nobody_knows(memory: Me
 
 def test_a_held_call_shows_the_warning_to_the_agents_of_every_framework(memory: Memory) -> None:
     guided = GuidedRun(memory.start(TASK))
-    held = guided.hold(RESUME, LINE)
+    held = guided.hold(RESUME, LINE, ends_run=False)
     assert held is not None
     assert "Every `line_id` given to `resume_line` was seen before the call." in held
-    assert guided.hold(RESUME, LINE) is None
+    assert guided.hold(RESUME, LINE, ends_run=False) is None
 
 
 @pytest.mark.parametrize("profile", [name for name, one in PROFILES.items() if not one.obligations])

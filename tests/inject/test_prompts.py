@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
+from tests.inject.adapters.conftest import CLOSE, OPEN_TASK, PUSH, TICKET_SKILL
 
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.frozen import freeze, parse_frozen
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.run import Memory
 from contramem.prompts import render
 from contramem.retrieve.profiles import PROFILES
 
@@ -43,6 +48,43 @@ def test_before_call_after_an_error_and_with_an_argument_missing(memory, failure
 def test_before_final(memory):
     run = memory.start("Cancel the ride after 5 minutes.", ability="time", profile="time")
     check("before_final", run.before_final().text)
+
+
+OPEN = ("open_ticket", {"reason": "late"})
+OTHER_TASK = "Somebody rang this morning. Please see to that."
+
+
+@pytest.fixture
+def desk():
+    """One skill with two guards (a code before a ticket, a notice after it), and the cards of two functions."""
+    bank = Bank({card.card_id: BankEntry(card=card) for card in (TICKET_SKILL, CLOSE, PUSH)})
+    return Memory(parse_frozen(freeze(bank), "bank"))
+
+
+def test_the_list_of_rules_for_a_request_that_finds_no_card(desk):
+    check("task_start_rules", desk.start(OTHER_TASK).guidance.text)
+
+
+def test_a_call_held_for_a_card_that_was_shown(desk):
+    check("held_call", GuidedRun(desk.start(OPEN_TASK)).hold(*OPEN, ends_run=False))
+
+
+def test_a_call_held_for_a_card_of_which_one_line_was_shown(desk):
+    check("held_call_listed", GuidedRun(desk.start(OTHER_TASK)).hold(*OPEN, ends_run=False))
+
+
+def test_a_card_beside_a_failed_result_and_the_answer_to_the_same_call_again(desk):
+    run = GuidedRun(desk.start(OPEN_TASK))
+    close = ("close_ticket", {"ticket": "T1"})
+    check("card_beside_result", run.tell(*close, content="Error: a notice is missing"))
+    check("held_call_repeated", run.hold(*close, ends_run=False))
+
+
+def test_the_reminder_before_the_end(desk):
+    run = GuidedRun(desk.start(OPEN_TASK))
+    run.tell("lookup_code", {"topic": "late"}, content="R7")
+    run.tell(*OPEN, content="ticket T1 is open")
+    check("reminder", run.before_final())
 
 
 @pytest.mark.parametrize("name", ["task_start_default", "task_start_small", "before_call_default", "before_call_small"])

@@ -89,7 +89,7 @@ def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memo
         ),
         pytest.param(
             ("precedence(shop.hold, shop.pay)", "response(shop.ship, shop.note)"),
-            "- When a bill is to be paid: keep to the rule.",
+            "- `pay`, `ship`: keep to the rule.",
             id="two guards about two calls",
         ),
         pytest.param(
@@ -112,24 +112,54 @@ def test_a_long_rule_is_told_by_its_guards_with_their_values_and_its_title() -> 
     guards = "response(shop.pay, shop.refer[desk = treasurer]) when shop.pay[amount > 200]"
     line = write_rule_line(card("a", LONG, guards, title="Large sums are referred"))
     assert line == (
-        "- When you call `pay` with `amount` above 200: after `pay`, call `refer` with `desk` set to treasurer. "
+        "- When you call `pay` with `amount` above 200: afterwards call `refer` with `desk` set to treasurer. "
         "(Large sums are referred)"
     )
 
 
-def test_a_rule_that_no_line_can_hold_is_told_by_its_title_and_what_it_applies_to() -> None:
+def test_a_rule_that_no_line_can_hold_is_told_by_its_title() -> None:
     guards = [f"absence(shop.pay[reason = word{number}]) when shop.find.tier = A" for number in range(9)]
     line = write_rule_line(card("a", LONG, *guards, title="Some reasons are refused"))
-    assert line == "- When a bill is to be paid: some reasons are refused"
+    assert line == "- `pay`: some reasons are refused"
     assert count_tokens(line) <= LINE_TOKENS
 
 
 def test_a_card_without_guards_that_was_checked_on_the_runs_is_told_by_its_title() -> None:
     cards = (card("a", LONG), card("b", LONG), card("c", LONG, functions=()))
     memory = memory_of(*cards, grades={"skill::a": "observed", "skill::c": "observed"})
-    assert "- When a bill is to be paid: bills: a" in memory.start(REQUEST).guidance.text.splitlines()
+    assert "- `pay`: bills: a" in memory.start(REQUEST).guidance.text.splitlines()
     assert "bills: b" not in memory.start(REQUEST).guidance.text
     assert "bills: c" not in memory.start(REQUEST).guidance.text
+
+
+def test_a_card_without_guards_is_told_by_its_rule_if_a_line_can_hold_it() -> None:
+    cards = (card("a", "Pay at most 40 at once."), card("b", "Pay on Fridays.", functions=("shop.find_bill",)))
+    memory = memory_of(*cards, grades={"skill::a": "observed", "skill::b": "observed"})
+    lines = memory.start(REQUEST).guidance.text.splitlines()
+    assert "- `pay`: pay at most 40 at once." in lines
+    assert "- Bills: b (Applies when: a bill is to be paid)" in lines
+
+
+def test_a_card_that_names_no_call_that_changes_something_says_when_it_applies() -> None:
+    cards = (card("a", LONG, functions=("shop.find_bill",), when="pay a bill, settle it"),)
+    text = memory_of(*cards, grades={"skill::a": "observed"}).start(REQUEST).guidance.text
+    assert "- Bills: a (Applies when: pay a bill, settle it)" in text.splitlines()
+
+
+def test_a_list_without_room_for_every_rule_tells_the_last_ones_by_their_titles() -> None:
+    rule = "Look at the bill and at the account of the customer, and pay what both of them show, in one payment."
+    cards = [card(f"r{number}", rule, "absence(shop.pay[amount > 40])") for number in range(9)]
+    lines = write_rule_line(cards[0]), "- `pay`: bills: r{number}"
+    wide, narrow = (
+        memory_of(*cards).start(REQUEST, profile=replace(DEFAULT, rule_list_tokens=size)).guidance
+        for size in (700, 200)
+    )
+    assert wide.text.count(lines[0]) == 9
+    assert len(narrow.listed) == 9
+    assert [line == lines[0] for line in narrow.text.splitlines()[-9:]] == sorted(
+        [line == lines[0] for line in narrow.text.splitlines()[-9:]], reverse=True
+    )
+    assert lines[1].format(number=8) in narrow.text and lines[0] in narrow.text
 
 
 @pytest.mark.parametrize("guards", [("existence(shop.pay)",), ("precedence(reads(shop), finalize)",)])
@@ -176,7 +206,22 @@ def test_the_condition_in_front_does_not_depend_on_the_words_of_the_rule(rule: s
         (
             "Call `pay` with `unit` set to cents, never euros.",
             "existence(shop.pay[unit = cents]) when shop.pay",
-            "- `pay`: call `pay` with `unit` set to cents, never euros.",
+            "- `pay`: with `unit` set to cents, never euros.",
+        ),
+        (
+            "Do not call `pay` with `unit` set to cents.",
+            "absence(shop.pay[unit = cents])",
+            "- `pay`: not with `unit` set to cents.",
+        ),
+        (
+            "Call `hold` and confirm that it succeeded before calling `pay`.",
+            "precedence(shop.hold, shop.pay)",
+            "- `pay`: first call `hold` and confirm that it succeeded.",
+        ),
+        (
+            "Do not call `pay` if `find` shows a `tier` of A; call `note` instead.",
+            "absence(shop.pay) when shop.find.tier = A",
+            "- When `find` shows a `tier` of A: do not call `pay`; call `note` instead.",
         ),
     ],
 )
@@ -192,7 +237,7 @@ def test_a_rule_about_requests_that_say_something_else_is_not_listed() -> None:
 
 def test_the_list_says_that_only_lines_apply_whose_condition_holds() -> None:
     guidance = memory_of(CAPPED).start(REQUEST).guidance
-    assert 'A line that starts with "When" applies only if that is true in this run; ignore all others' in guidance.text
+    assert 'A line that starts with "When" applies only if that is true in this run' in guidance.text
     assert guidance.text.endswith("- `pay`: pay at most 40 at once.")
     assert guidance.listed == guidance.card_ids == ("skill::cap",) and not guidance.whole_card_ids
     assert guidance.tokens == count_tokens(guidance.text)
@@ -216,12 +261,12 @@ def test_an_agent_is_listed_only_rules_about_functions_that_it_has() -> None:
 
 
 def test_the_list_has_a_budget_of_its_own_and_the_best_proven_rules_come_first() -> None:
-    names = [f"r{number:02}" for number in range(60)]
+    names = [f"r{number:02}" for number in range(90)]
     cards = [card(name, "Pay at most 40 at once.", f"absence(shop.{name}[amount > 40])") for name in names]
     memory = memory_of(*cards, grades={"skill::r50": "proven", "skill::r40": "observed"})
     guidance = memory.start(REQUEST).guidance
     assert guidance.listed[:2] == ("skill::r50", "skill::r40")
-    assert 10 < len(guidance.listed) < 60
+    assert 10 < len(guidance.listed) < 90
     assert DEFAULT.rule_list_tokens - 30 < guidance.tokens < DEFAULT.rule_list_tokens + 150, "and the policy"
 
 
@@ -229,6 +274,16 @@ def test_a_rule_that_shares_a_word_with_the_request_comes_before_a_better_proven
     other = card("b", "Arrange a visit.", "absence(shop.visit[amount > 40]) when shop.visit")
     memory = memory_of(CAPPED, other, grades={"skill::cap": "proven"})
     assert memory.start(REQUEST).guidance.listed == ("skill::b", "skill::cap")
+
+
+def test_rules_about_functions_that_the_request_may_need_come_first() -> None:
+    mail, pay = ("send_mail", "pay_invoice")
+    cards = [
+        card(name, "Keep to it.", f"absence(shop.{name}[x > 1])", functions=(f"shop.{name}",)) for name in (mail, pay)
+    ]
+    memory = memory_of(*cards)
+    assert memory.start("Put some cash onto their deposit").guidance.listed == (f"skill::{pay}", f"skill::{mail}")
+    assert memory.start("Drop a letter to the office").guidance.listed == (f"skill::{mail}", f"skill::{pay}")
 
 
 def test_no_rule_is_listed_for_the_task_that_taught_it_or_for_a_request_without_words() -> None:

@@ -88,6 +88,9 @@ PAY_MORE = call("Shop.pay", {"amount": 100, "on": "2026-03-14", "code": "R9", "i
         ("existence(Shop.pay[id picks city = Shop.user.city of Shop.list])", [USER, ITEMS, PAY_MORE], "holds"),
         ("existence(Shop.pay[id picks city = Shop.user.city of Shop.list])", [USER, ITEMS, PAY], "broken"),
         ("existence(Shop.pay[id picks highest seats of Shop.list where seats >= task])", [ITEMS, PAY], "broken"),
+        ("existence(Shop.pay[id picks highest total of Shop.list])", [ITEMS, PAY], "holds"),
+        ("existence(Shop.pay[id picks highest seats minus total of Shop.list])", [ITEMS, PAY], "broken"),
+        ("existence(Shop.pay[id picks lowest seats minus total of Shop.list])", [ITEMS, PAY], "holds"),
         ("absence(Shop.pay) when Shop.list has one where state = held, total < 30", [ITEMS, PAY], "broken"),
         ("absence(Shop.pay) when Shop.list has one where state = held, total < 20", [ITEMS, PAY], "vacuous"),
         ("absence(Shop.pay) when Shop.list.total sums > 90", [ITEMS, PAY], "broken"),
@@ -120,8 +123,13 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
     [
         (
             "existence(Shop.pay[id picks lowest total of Shop.list where state = open]) when Shop.pay",
-            "`pay` with the `id` of the item of `Shop.list` with the lowest `total` among those whose `state` = open "
+            "`pay` with the `id` of the item of `Shop.list` with the lowest `total` among those whose `state` is open "
             "is called and succeeds, if `pay` is called.",
+        ),
+        (
+            "existence(Shop.pay[id picks highest seats minus taken of Shop.list])",
+            "`pay` with the `id` of the item of `Shop.list` with the highest `seats` minus `taken` is called and "
+            "succeeds.",
         ),
         (
             "absence(Mail.send[text mentions Shop.find.phone])",
@@ -134,7 +142,8 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
         ("at_most(Shop.pay by id, 3)", "`pay` succeeds at most 3 times with the same `id`."),
         (
             "absence(Shop.pay) when Shop.list.total sums > 90 where state = open",
-            "`pay` is not called, if the `total` of `Shop.list` over all items whose `state` = open is above 90.",
+            "`pay` is not called, if the `total` of `Shop.list`, summed over all items whose `state` is open, is above "
+            "90.",
         ),
     ],
 )
@@ -150,6 +159,8 @@ def test_a_house_rule_is_put_into_words(guard: str, sentence: str) -> None:
         ("existence(Shop.pay[amount sums total])", "sums App.function.field"),
         ('existence(Mail.send[text mentions "hello"])', "`contains` and `lacks`"),
         ("existence(Shop.pay[id picks lowest total of Shop.list where open])", "not a condition on a record"),
+        ("existence(Shop.pay[id picks tags contains Shop.user.tag of Shop.list])", "by `tags = Shop.user.tag`"),
+        ("absence(Shop.pay) when Shop.list has one where tags lacks Shop.user.tag", "by `tags = Shop.user.tag`"),
         ("at_most(Shop.pay)", "takes a function and a number"),
         ("at_most(Shop.pay, few)", "is not a number of calls"),
     ],

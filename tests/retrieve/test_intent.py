@@ -1,6 +1,6 @@
 import pytest
 
-from contramem.retrieve.intent import asks_for
+from contramem.retrieve.intent import asks_for, is_question, only_changes
 from contramem.retrieve.tokens import tokenize
 
 POST, MESSAGE = "Slack.send_channel_message", "Slack.send_direct_message"
@@ -23,3 +23,24 @@ POST, MESSAGE = "Slack.send_channel_message", "Slack.send_direct_message"
 )
 def test_to_message_a_person_and_to_post_where_many_read_are_two_things(task, function, asked):
     assert bool(asks_for(function, tokenize(task))) is asked
+
+
+@pytest.mark.parametrize(
+    ("task", "is_asked"),
+    [
+        ("Which payments are scheduled for next week?", True),
+        ("Did my landlord get the rent?", True),
+        ("Can you pay the rent?", False),
+        ("Pay the rent, or is it paid?", False),
+        ("What did I spend? Send me the list.", False),
+        ("", False),
+    ],
+)
+def test_a_question_wants_nothing_changed(task, is_asked):
+    assert is_question(task) == is_asked
+
+
+def test_a_name_whose_verb_looks_nothing_up_only_changes():
+    assert only_changes("Bank.update_payment")
+    assert not only_changes("Bank.get_payments")
+    assert not only_changes("Bank.payments")

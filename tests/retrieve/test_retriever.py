@@ -236,3 +236,28 @@ def test_a_card_that_only_shares_words_is_left_out_if_another_is_about_the_reque
     retriever, task = Retriever([job, other], ()), Query("Release the order, release it today")
     assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0)).skills) == ["job"]
     assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0, share_of_best=0.0)).skills) == ["job", "other"]
+
+
+def test_a_card_for_requests_that_say_a_word_is_shown_to_these_only():
+    guard = "existence(Chat.invite_user) when task contains invite"
+    card = skill("1", title="Invite a user to the workspace", functions=("Chat.invite_user",), guards=(guard,))
+    retriever = Retriever([card], [])
+    assert ids(retriever.retrieve(Query("Please invite the new user to the workspace"), DEFAULT).skills) == ["1"]
+    assert not retriever.retrieve(Query("Remove the new user from the workspace"), DEFAULT).skills
+
+
+def test_a_question_is_shown_no_function_that_only_changes_things(retriever):
+    def shown(task):
+        return ids(retriever.retrieve(Query(task), DEFAULT).functions)
+
+    assert "EmailClient.delete_email" in shown("Delete the emails that I search for.")
+    asked = shown("Which emails that I search for did I delete?")
+    assert "EmailClient.search_emails" in asked
+    assert "EmailClient.delete_email" not in asked
+
+
+def test_a_label_that_names_an_app_leaves_out_the_functions_of_others(retriever):
+    query = Query("Search emails, list events and order a ride")
+    assert len({hit.card.app for hit in retriever.retrieve(query, DEFAULT).functions}) > 1
+    own = retriever.retrieve(replace(query, ability="cab"), DEFAULT).functions
+    assert {hit.card.app for hit in own} == {"Cab"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,9 @@ def bank(shipped_bank: Path, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.fixture
-def server(bank: Path, tmp_path: Path) -> Iterator[Server]:
-    options = ServerOptions({"default": ProjectOptions(str(bank), (RUNS,), tmp_path / "log.jsonl")})
-    server = Server(options)
+@contextmanager
+def opened(bank: Path, log: Path) -> Iterator[Server]:
+    server = Server(ServerOptions({"default": ProjectOptions(str(bank), (RUNS,), log)}))
     server.open()
     for project in server.projects.values():
         project.index_runs()
@@ -33,6 +33,25 @@ def server(bank: Path, tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
+def server(bank: Path, tmp_path: Path) -> Iterator[Server]:
+    with opened(bank, tmp_path / "log.jsonl") as server:
+        yield server
+
+
+@pytest.fixture
 def client(server: Server) -> Iterator[TestClient]:
     with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def reader(shipped_bank: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a server that all tests share: only for requests that change nothing."""
+    folder = tmp_path_factory.mktemp("reader")
+    bank = folder / "cards.db"
+    bank.write_bytes(shipped_bank.read_bytes())
+    with (
+        opened(bank, folder / "log.jsonl") as server,
+        TestClient(make_app(server), base_url="http://127.0.0.1") as client,
+    ):
         yield client

@@ -69,10 +69,10 @@ def test_a_run_id_that_another_task_has_is_refused(client: TestClient) -> None:
         pytest.param("GET", f"{BASE}/cards/skill::none", None, 404, id="no-card"),
     ],
 )
-def test_what_is_wrong_is_said_and_never_a_server_error(
-    client: TestClient, method: str, path: str, body: Any, status: int
+def test_an_invalid_request_gets_a_client_error_with_a_message(
+    reader: TestClient, method: str, path: str, body: Any, status: int
 ) -> None:
-    answer = client.request(method, path, json=body) if body else client.request(method, path)
+    answer = reader.request(method, path, json=body) if body else reader.request(method, path)
     assert answer.status_code == status and answer.json()["error"]["message"]
 
 
@@ -152,11 +152,11 @@ def test_another_host_name_a_long_body_and_a_flood_are_refused(bank: Path) -> No
     server.close()
 
 
-def test_mcp_over_http_gives_guidance(client: TestClient) -> None:
+def test_mcp_over_http_gives_guidance(reader: TestClient) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "get_guidance", "arguments": {"task": TASK}}}  # fmt: skip
     headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
-    answer = client.post("/mcp/default/", json=call, headers=headers)
+    answer = reader.post("/mcp/default/", json=call, headers=headers)
     assert answer.status_code == 200 and "ticket_login" in answer.text
 
 

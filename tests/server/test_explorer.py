@@ -33,25 +33,25 @@ def links(text: str, part: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PLAIN)
-def test_every_page_answers_loads_nothing_from_elsewhere_and_is_light(client: TestClient, path: str) -> None:
-    answer = client.get(path)
+def test_every_page_answers_loads_nothing_from_elsewhere_and_is_light(reader: TestClient, path: str) -> None:
+    answer = reader.get(path)
     assert answer.status_code == (404 if path.rpartition("/")[2] in ("task", "event", "run", "card") else 200)
     assert not re.search(r'(src|href|action)="(https?:)?//', answer.text)
     assert "script-src 'self'" in answer.headers["content-security-policy"]
     assert len(answer.content) < 150_000
 
 
-def test_a_newcomer_gets_from_the_start_page_to_the_event_that_taught_a_card(client: TestClient) -> None:
-    home = client.get("/", follow_redirects=True)
-    task = client.get(links(home.text, "/task?")[0])
+def test_a_newcomer_gets_from_the_start_page_to_the_event_that_taught_a_card(reader: TestClient) -> None:
+    home = reader.get("/", follow_redirects=True)
+    task = reader.get(links(home.text, "/task?")[0])
     assert "Runs side by side" in task.text and "What separates them" in task.text
     cell = links(task.text, "at=")[0]
-    assert f'id="e{cell.partition("#e")[2]}"' in client.get(cell).text
-    cards = client.get("/default/cards?kind=skill")
-    card = client.get(links(cards.text, "/card?")[0])
+    assert f'id="e{cell.partition("#e")[2]}"' in reader.get(cell).text
+    cards = reader.get("/default/cards?kind=skill")
+    card = reader.get(links(cards.text, "/card?")[0])
     assert "Runs that taught it" in card.text
     assert "Where each sentence comes from" in card.text
-    event = client.get(links(card.text, "at=")[0])
+    event = reader.get(links(card.text, "at=")[0])
     assert event.status_code == 200 and 'class="event at' in event.text
 
 
@@ -70,14 +70,14 @@ def test_many_sources_are_squares_the_best_first(bank: Path, tmp_path: Path) -> 
     assert squares[0] == ("all", "source-3: 1 of 1 passed") and squares[-1] == ("no", "source-2: 0 of 1 passed")
 
 
-def test_a_function_card_links_the_tasks_whose_calls_it_is_made_from(client: TestClient) -> None:
-    card = client.get("/default/card?id=function::TicketAPI.close_ticket").text
+def test_a_function_card_links_the_tasks_whose_calls_it_is_made_from(reader: TestClient) -> None:
+    card = reader.get("/default/card?id=function::TicketAPI.close_ticket").text
     assert "made from every recorded call" in card and links(card, "/task?")
 
 
-def test_values_are_masked(client: TestClient) -> None:
-    home = client.get("/default/")
-    task = client.get(next(link for link in links(home.text, "/task?") if "printer" in link))
+def test_values_are_masked(reader: TestClient) -> None:
+    home = reader.get("/default/")
+    task = reader.get(next(link for link in links(home.text, "/task?") if "printer" in link))
     assert "&lt;PERSON_1&gt;" in task.text
 
 
@@ -98,25 +98,25 @@ def test_text_from_outside_stays_text_in_every_field(client: TestClient, bank: P
         assert "<script>alert" not in text and "<img src=x" not in text and "{{7*7}}49" not in text
 
 
-def test_search_finds_cards_tasks_functions_and_decisions(client: TestClient) -> None:
-    page = client.get("/default/search?q=close_ticket").text
+def test_search_finds_cards_tasks_functions_and_decisions(reader: TestClient) -> None:
+    page = reader.get("/default/search?q=close_ticket").text
     assert all(f"<h2>{name}" in page for name in ("Cards", "Tasks", "Functions", "Decisions"))
     assert "<code>TicketAPI.close_ticket</code>" in page and "calls in" in page
-    assert "<h2>Functions" not in client.get("/default/search?q=100%25_").text
+    assert "<h2>Functions" not in reader.get("/default/search?q=100%25_").text
 
 
-def test_comparing_two_sources_names_the_harmed_tasks_with_a_link(client: TestClient) -> None:
-    page = client.get("/default/compare?base=scripted-careful&memory=scripted-hasty")
+def test_comparing_two_sources_names_the_harmed_tasks_with_a_link(reader: TestClient) -> None:
+    page = reader.get("/default/compare?base=scripted-careful&memory=scripted-hasty")
     assert "tasks harmed" in page.text and links(page.text, "/task?")
 
 
-def test_lists_are_filtered_by_facet_ordered_and_taken_away_as_files(client: TestClient) -> None:
-    page = client.get("/default/cards?kind=skill&order=title").text
+def test_lists_are_filtered_by_facet_ordered_and_taken_away_as_files(reader: TestClient) -> None:
+    page = reader.get("/default/cards?kind=skill&order=title").text
     assert "Show all" not in page and "function</span>" not in page
-    rows = client.get("/default/cards?kind=skill&order=title&format=json").json()
+    rows = reader.get("/default/cards?kind=skill&order=title&format=json").json()
     assert rows and {row["kind"] for row in rows} == {"skill"}
     assert [row["title"].lower() for row in rows] == sorted(row["title"].lower() for row in rows)
-    lines = client.get("/default/tasks?outcome=diverges&format=csv").text.splitlines()
+    lines = reader.get("/default/tasks?outcome=diverges&format=csv").text.splitlines()
     assert lines[0] == "task,ability,runs,passed,failed"
     assert all(int(line.split(",")[-1]) and int(line.split(",")[-2]) for line in lines[1:])
 
@@ -125,7 +125,7 @@ def test_a_cell_of_a_file_is_never_a_formula() -> None:
     assert _as_csv([TaskExport("=cmd()", "a", 1, 1, 0)]).splitlines()[1] == "'=cmd(),a,1,1,0"
 
 
-def test_the_map_connects_cards_with_the_functions_they_name(client: TestClient, bank: Path) -> None:
+def test_the_map_connects_cards_with_the_functions_they_name(reader: TestClient, bank: Path) -> None:
     with open_store(bank) as store:
         skills = list(store.bank().skills)
         picture = draw_cards(store.bank(), skills)
@@ -133,7 +133,7 @@ def test_the_map_connects_cards_with_the_functions_they_name(client: TestClient,
         card.card_id: len({*card.functions_used}) for card in skills
     }
     assert sum(len(node.lines) for node in picture.left) == sum(len(node.lines) for node in picture.right)
-    page = client.get("/default/map", params={"ability": skills[0].ability}).text
+    page = reader.get("/default/map", params={"ability": skills[0].ability}).text
     assert all(f"id={quote(card.card_id, safe='')}" in page for card in skills if card.ability == skills[0].ability)
 
 

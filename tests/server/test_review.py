@@ -68,10 +68,10 @@ def test_merging_retires_the_other_card_and_undo_brings_it_back(client: TestClie
         assert store.bank().entries[second.card_id].status == "active"
 
 
-def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
-    form = {**form_of(client), "answer": "reject"}
-    assert client.post("/default/decide", data=form, headers={"origin": "https://evil.example"}).status_code == 403
-    assert client.post("/default/decide", data={**form, "form_token": "guess"}).status_code == 403
+def test_a_form_from_another_site_is_refused(reader: TestClient) -> None:
+    form = {**form_of(reader), "answer": "reject"}
+    assert reader.post("/default/decide", data=form, headers={"origin": "https://evil.example"}).status_code == 403
+    assert reader.post("/default/decide", data={**form, "form_token": "guess"}).status_code == 403
 
 
 def test_the_audit_names_who_changed_what_and_the_decision(bank: Path, tmp_path: Path) -> None:

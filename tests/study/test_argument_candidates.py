@@ -247,6 +247,17 @@ def test_a_day_of_the_week_is_a_reason_where_several_dates_have_it() -> None:
     assert on_monday not in propose_texts(plan_office("2031-03-03"))
 
 
+def test_a_day_is_no_reason_where_failing_runs_give_no_date_at_all() -> None:
+    def plan_office(wrong: str) -> Iterator[Trajectory]:
+        for number in range(6):
+            for source, on in (("careful", f"2031-03-{3 + 7 * (number % 3):02}"), ("hasty", wrong)):
+                yield office(number, source == "careful", call("Desk.plan", {"on": on}), source=source)
+
+    on_monday = "existence(Desk.plan[on falls on Monday]) when Desk.plan"
+    assert on_monday in propose_texts(plan_office("2031-03-06"))
+    assert on_monday not in propose_texts(plan_office("soon"))
+
+
 def test_the_length_of_a_text_that_the_request_gives_is_no_reason() -> None:
     def letter_office(asked: str) -> Iterator[Trajectory]:
         for number in range(6):
@@ -275,3 +286,19 @@ def test_numbers_too_large_to_calculate_with_are_no_amounts() -> None:
     ]
     runs = RunSet.of(made)
     assert explain(runs.select(), runs).failing == 4
+
+
+def payments() -> Iterator[Trajectory]:
+    """Money goes to the oldest open invoice, and the rest of it to the next; `hasty` begins with the newest."""
+    for number in range(6):
+        dates = [f"2026-0{month}-1{number}" for month in (3, 1, 2)]
+        bills = [{"bill": f"B{number}{date[6]}", "date": date, "state": "open"} for date in dates]
+        listed = call("Desk.list_bills", {}, bills)
+        oldest, next_one, newest = sorted(bills, key=lambda bill: bill["date"])
+        for source, paid in (("careful", (oldest, next_one)), ("hasty", (newest, next_one))):
+            pays = [call("Desk.pay", {"bill": bill["bill"]}) for bill in paid]
+            yield run(source, source == "careful", listed, *pays, task=f"Book payment {number}.", task_id=f"{number}")
+
+
+def test_the_record_that_is_chosen_first_is_found_where_the_call_is_made_for_several() -> None:
+    assert "existence(Desk.pay[bill picks lowest date of Desk.list_bills]) when Desk.pay" in propose_texts(payments())

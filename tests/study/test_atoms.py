@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.made_runs import call, run
 
-from contramem.study.atoms import collect_atoms
+from contramem.study.atoms import collect_atoms, is_category
 from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
 
@@ -41,3 +41,8 @@ def test_a_value_that_every_call_returns_is_no_condition() -> None:
 def test_finding_nothing_is_a_condition_unless_another_run_of_the_task_found_something() -> None:
     assert "Desk.list_bills has none" in list_texts()
     assert "Desk.find has none" not in list_texts()
+
+
+def test_what_somebody_called_a_thing_is_no_category() -> None:
+    assert is_category("on display", "state") and is_category("Backlog", "list_name")
+    assert not is_category("team meeting", "event_name")

@@ -79,6 +79,70 @@ def test_what_an_agent_did_wrong_is_told_as_an_answer(tmp_path: Path) -> None:
     assert "Field required" in answers[4]
 
 
+REFUSED_SQL = {
+    "DELETE FROM runs": "DELETE is refused: only SELECT",
+    "COPY runs TO '{file}'": "COPY is refused: only SELECT",
+    "SELECT 1; SELECT 2": "one SELECT",
+    "SELECT * FROM read_text('{file}')": "disabled",
+    "SELECT * FROM '{file}'": "disabled",
+    "INSTALL httpfs": "LOAD is refused: only SELECT",
+    "SET enable_external_access = true": "SET is refused: only SELECT",
+    "SELECT nonsense FROM runs": "nonsense",
+}
+
+
+def test_a_query_of_an_agent_neither_writes_nor_touches_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("salary\n4711\n")
+    queries = [*(sql.format(file=secret) for sql in REFUSED_SQL), "SELECT count(*) AS runs FROM runs"]
+    *refused, after = _ask(tmp_path, *(("query_runs", {"sql": sql}) for sql in queries))
+    for answer, complaint in zip(refused, REFUSED_SQL.values(), strict=True):
+        assert answer.startswith("Not done: ")
+        assert complaint in answer
+        assert "4711" not in answer
+    assert recorded(after) == "runs\n60"
+    assert secret.read_text() == "salary\n4711\n"
+
+
+WRONG_GUARDS = {
+    "precedense(Office.look, Office.assign_owner)": "Perhaps precedence?",
+    "response(Office.create_note": "Write, for example, precedence(App.search, App.delete)",
+    "absence(Office.create_note[amount equals the usual])": "is nothing to compare with",
+    "absence(Office.create_note[amont > 500])": "It takes amount, invoice. Perhaps amount?",
+    "absence(Office.create_nots)": "Perhaps Office.create_note?",
+}
+
+
+def test_a_guard_that_says_nothing_is_answered_with_what_to_write(tmp_path: Path) -> None:
+    card = {"title": "Notes", "when": "A note.", "rule": "Assign it."}
+    calls: list[tuple[str, dict[str, Any]]] = [("try_guard", {"guard": guard}) for guard in WRONG_GUARDS]
+    calls += [("propose_card", {**card, "guards": [guard]}) for guard in WRONG_GUARDS]
+    answers = _ask(tmp_path, *calls)
+    for tried, proposed, complaint in zip(answers[:5], answers[5:], WRONG_GUARDS.values(), strict=True):
+        assert tried.startswith("Not done: ")
+        assert complaint in tried
+        assert proposed.startswith("refused")
+        assert complaint in proposed
+
+
+def test_a_card_with_the_name_of_somebody_is_refused_and_says_which(tmp_path: Path) -> None:
+    card = {"title": "Ask Marta Quill", "when": "A large note.", "rule": "Ask Marta Quill.", "guards": [NOTE_RULE]}
+    refused, cards = _ask(tmp_path, ("propose_card", card), ("show_cards", {}))
+    assert refused.startswith("refused")
+    assert "Marta Quill" in refused
+    assert "no Skill Cards" in cards
+
+
+def test_an_agent_that_proposes_while_somebody_else_writes_is_told_who(tmp_path: Path) -> None:
+    card = {"title": "Assign large notes", "when": "A large note.", "rule": "Assign it.", "guards": [NOTE_RULE]}
+    with open_store(str(tmp_path / "bank.db"), create=True) as store, store.writing("bank review"):
+        (told,) = _ask(tmp_path, ("propose_card", card))
+    (accepted,) = _ask(tmp_path, ("propose_card", card))
+    assert told.startswith("Not done: ")
+    assert "bank review" in told
+    assert accepted.startswith("accepted")
+
+
 def test_an_agent_sees_runs_side_by_side_and_the_values_behind_a_guard(tmp_path: Path) -> None:
     runs, differences, refused = _ask(
         tmp_path,

@@ -39,3 +39,17 @@ def test_the_record_that_was_chosen_and_the_unit_of_an_amount_are_candidates() -
 def test_the_form_of_a_value_that_was_copied_is_no_candidate() -> None:
     runs = RunSet.of([lab(1, "L-481", 40, True), lab(2, "L-481", 40, True), lab(3, "a lot", 40, False)]).runs
     assert not [candidate.text for candidate in propose_candidates(runs) if "lot like A-9" in candidate.text]
+
+
+def test_where_two_changes_are_made_one_may_have_to_come_first() -> None:
+    book, cancel = call("Desk.book", {"day": "12/02"}, {"id": 1}), call("Desk.cancel", {"id": "B-1"}, {"ok": True})
+    look = call("Desk.get_booking", {"id": "B-1"}, {"day": "11/02"})
+    runs = RunSet.of(
+        run(source, source != "b", look, *steps, "Done.", task="Move B-1.", task_id=f"t{number}")
+        for number in range(2)
+        for source, steps in (("a", (book, cancel)), ("b", (cancel, book)), ("c", (cancel,)))
+    )
+    candidates = {each.text: each.masks for each in propose_candidates(runs.select())}
+    order = candidates["not_succession(Desk.cancel, Desk.book)"]
+    assert (order.kept, order.broken) == (0b101101, 0b010010)
+    assert not any("not_succession" in text and "get_booking" in text for text in candidates)

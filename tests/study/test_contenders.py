@@ -173,3 +173,24 @@ def test_identifiers_that_happen_to_be_equally_long_have_no_form() -> None:
     ]
     runs = RunSet.of(made)
     assert not [each for each in explain(runs.select(), runs).differences if "like 99" in str(each.guard)]
+
+
+def look_office() -> Iterator[Trajectory]:
+    """A booking of a premium guest is not cancelled. Who cancels looks the terms up first, and the log before them."""
+    for number in range(8):
+        is_premium = number % 2 == 0
+        find = call("Inn.find", {"guest": f"G{number}"}, {"kind": "premium" if is_premium else "plain", "room": number})
+        looks = [call("Inn.get_log", {}), call("Inn.get_terms", {})]
+        cancel = call("Inn.cancel", {"guest": f"G{number}"})
+        for source, cancels in (("careful", not is_premium), ("eager", True), ("other", True)):
+            passed = cancels != is_premium
+            steps = [find, *looks, cancel] if cancels else [find]
+            yield run(source, passed, *steps, "Done.", task=f"Cancel for G{number}.", task_id=f"{number}")
+
+
+def test_a_look_that_goes_with_a_wrong_change_is_not_forbidden_and_looks_are_not_put_in_order() -> None:
+    runs = RunSet.of(look_office())
+    found = explain(runs.select(), runs).differences
+    guards = [str(guard) for difference in found for guard in (difference.guard, *difference.same)]
+    assert "absence(Inn.cancel) when Inn.find.kind = premium" in guards
+    assert not [guard for guard in guards if guard.startswith(("absence(Inn.get", "precedence(Inn.get_log, Inn.get"))]

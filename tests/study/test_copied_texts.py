@@ -133,3 +133,26 @@ def test_a_long_error_of_one_run_is_not_repeated_in_plain_words_either() -> None
     error = "the order is not open because the owner of the desk has to be told of every refund first"
     assert CopiedTexts(refused(error)).is_in(f"Know that {error}.")
     assert not CopiedTexts(refused(error, tasks="ab", sources="mn")).is_in(f"Know that {error}.")
+
+
+def test_around_a_word_of_no_language_four_words_of_an_agent_are_a_copy() -> None:
+    answer = RunSet.of([run("m", True, call("Desk.find", {"id": "1"}, {}), "Done: heavy ones go to zanvorhulk first.")])
+    assert CopiedTexts(answer).is_in("Heavy parcels: ones go to zanvorhulk.")
+    assert not CopiedTexts(answer).is_in("Heavy ones go to the desk first.")
+
+
+def test_what_the_system_prompt_of_a_run_says_is_not_copied() -> None:
+    spoken = run("m", True, call("Desk.find", {"id": "1"}, {}), "Done.")
+    told = RunSet.of([msgspec.structs.replace(spoken, system="leave a copy with zanmelkux on Fridays")])
+    assert CopiedTexts(told).is_in("First leave a copy with zanmelkux.")
+
+
+def test_a_text_that_is_struck_through_is_that_text() -> None:
+    struck = "".join(f"{char}\u0336" for char in "let zanmelkux know the number")
+    assert returned(struck).is_in("Then let zanmelkux know the number.")
+
+
+def test_a_long_error_with_a_name_in_it_is_a_copy_though_everybody_got_it() -> None:
+    error = "Error: the hold was not cleared and the papers of this parcel were not seen by zanmelkux"
+    texts = CopiedTexts(refused(error, tasks="ab", sources="mn"))
+    assert texts.is_in("Papers of this parcel were not seen by zanmelkux.")

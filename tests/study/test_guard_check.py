@@ -40,7 +40,7 @@ def office() -> RunSet:
             "It takes `amount`: write `Office.create_note[amount",
         ),
         (
-            "existence(Office.assign_owner[note = Office.create_note.note])",
+            "absence(Office.assign_owner[note != Office.create_note.note])",
             "Write `note from Office.create_note.note`.",
         ),
         ("absence(Office.assign_owner[note lacks Office.look.order])", "Write `note omits Office.look.order`."),

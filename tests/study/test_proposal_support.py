@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.study.office import NOTE_RULE, note_office
 
+from contramem.bank.support import CardSupport, GuardSupport
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import TrialRequest, try_on
-from contramem.study.proposal_support import gather_support, grade_trials
+from contramem.study.proposal_support import add_support, gather_support, grade_trials
 from contramem.study.run_set import RunSet
 from contramem.study.trial import try_guard
 from contramem.study.trial_log import TrialLog
@@ -48,3 +49,13 @@ def test_a_proven_rule_stays_proven_beside_a_case_that_few_runs_show(tmp_path: P
     side = "absence(Office.look) when Office.create_note[amount > 1000]"
     trials = [try_guard(parse_guard(text), office.evidence, office) for text in (NOTE_RULE, side)]
     assert grade_trials(trials, TrialLog(log, office.digest)) == "proven"
+
+
+def test_what_a_build_proved_stays_proven_if_an_author_states_the_same_guard() -> None:
+    counts = {NOTE_RULE: GuardSupport()}
+    built = CardSupport(grade="proven", guard_counts=counts)
+    authored = CardSupport(grade="observed", guard_counts=counts)
+    assert add_support(built, authored).grade == "proven"
+    assert add_support(built, authored.model_copy(update={"guard_counts": {"last(A.b)": GuardSupport()}})).grade == (
+        "observed"
+    )

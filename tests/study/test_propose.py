@@ -15,9 +15,9 @@ from tests.study.office import NOTE_RULE, write_office
 from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
-from contramem.study.neighbours import relate
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import find_copies
+from contramem.study.related_cards import relate
 from contramem.study.run_set import LoadedRuns, RunSet
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case
@@ -68,13 +68,33 @@ def test_a_card_that_the_runs_bear_out_is_added_with_author_reason_and_trials(de
     assert held.support.guard_counts[NOTE_RULE].contradicted == 0
 
 
+def test_only_a_card_that_is_not_proven_is_told_how_it_may_be(desk: Desk) -> None:
+    other_case = "absence(Office.assign_owner) when Office.create_note[amount <= 500]"
+    card = {**CARD, "guards": [NOTE_RULE, other_case]}
+    assert "Confirm its first guard" in desk.propose(card).output
+    CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")])
+    told = desk.propose(card).output
+    assert "Proven: more than chance explains." in told
+    assert "Confirm" not in told
+
+
 _QUERY = "SELECT run_id, bool_or(function = 'Office.assign_owner') AS keeps FROM calls GROUP BY run_id"
+_LARGE = "WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number > 500)"
+_SMALL = """SELECT run_id, NOT bool_or(function = 'Office.assign_owner') AS keeps FROM calls
+    WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number <= 500) GROUP BY run_id"""
+_CHECK = _QUERY.replace("GROUP BY", f"{_LARGE} GROUP BY")
+
+
+def test_validate_checks_the_guards_of_an_authors_card_on_the_runs(desk: Desk) -> None:
+    desk.propose(CARD, {**CARD, "title": "Assign large ones", "rule": "Assign it.", "guards": [], "check": _CHECK})
+    validate = ["bank", "validate", desk.store]
+    told = CliRunner().invoke(cli, [*validate, desk.runs]).output
+    assert told.startswith("2 cards: none refused, 1 unchecked.\nUnchecked, because they have no guard")
+    assert CliRunner().invoke(cli, validate).output.startswith("2 cards: none refused, 2 unchecked.")
 
 
 def test_a_rule_that_no_guard_states_is_checked_by_a_query(desk: Desk) -> None:
-    large = "WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number > 500)"
-    check = _QUERY.replace("GROUP BY", f"{large} GROUP BY")
-    card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": check}
+    card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": _CHECK}
     assert "accepted" in desk.propose(card).output
     with open_store(desk.store) as store:
         (held,), (entry,) = store.bank().entries.values(), store.ledger()
@@ -83,9 +103,30 @@ def test_a_rule_that_no_guard_states_is_checked_by_a_query(desk: Desk) -> None:
     assert {run.passed for run in entry.decision.runs} == {True, False}
 
 
+def test_a_card_with_the_same_query_in_other_words_takes_the_place_of_the_first(desk: Desk) -> None:
+    card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": _CHECK}
+    desk.propose(card)
+    other = {**card, "title": "Large notes: finance-lead", "rule": "Give it to finance-lead.", "check": f"{_CHECK} --"}
+    assert "waiting PATCH" in desk.propose(other).output
+    assert "PATCH" in desk.propose(other, yes=True).output
+    assert desk.titles() == ["Large notes: finance-lead"]
+    assert "ADD" in desk.propose({**other, "title": "Every note", "check": _SMALL, "rule": "Look at the sum."}).output
+
+
+def test_a_card_that_replaces_one_also_takes_the_place_of_its_twin(desk: Desk) -> None:
+    desk.propose(CARD)
+    other_case = "absence(Office.assign_owner) when Office.create_note[amount <= 500]"
+    desk.propose({**CARD, "title": "Small notes go to nobody", "guards": [other_case]})
+    assert len(desk.titles()) == 2
+    with open_store(desk.store) as store:
+        small = next(card.card_id for card in store.bank().skills if card.guards == (other_case,))
+    both = {**CARD, "title": "Notes by their sum", "replaces": [small]}
+    assert "MERGE" in desk.propose(both, yes=True).output
+    assert desk.titles() == ["Notes by their sum"]
+
+
 def test_a_long_query_is_shortened_in_the_ledger_and_the_same_card_again_changes_nothing(desk: Desk) -> None:
-    large = "WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number > 500)"
-    check = _QUERY.replace("GROUP BY", f"{large} {'AND true ' * 100} GROUP BY")
+    check = _QUERY.replace("GROUP BY", f"{_LARGE} {'AND true ' * 100} GROUP BY")
     card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": check}
     assert "accepted as decision 1 ADD" in desk.propose(card).output
     assert "NOOP" in desk.propose(card).output

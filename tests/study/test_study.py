@@ -95,7 +95,12 @@ def test_what_was_tried_on_one_half_is_proven_on_the_other_and_every_look_is_cou
 def test_a_long_fruitless_search_makes_the_next_proof_harder(office: RunSet, tmp_path: Path) -> None:
     log = tmp_path / "trials.jsonl"
     for number in range(8):
-        try_on(office, TrialRequest(f"absence(Office.create_note[amount > {number}])", confirm=True, log=log))
+        try_on(
+            office,
+            TrialRequest(
+                f"absence(Office.assign_owner) when Office.create_note[amount > {number}]", confirm=True, log=log
+            ),
+        )
     late = try_on(office, TrialRequest(NOTE_RULE, confirm=True, log=log)).confirmation
     early = try_on(office, TrialRequest(NOTE_RULE, confirm=True, log=tmp_path / "fresh.jsonl")).confirmation
     assert late is not None

@@ -3,8 +3,9 @@
 What counts as a value: a scalar in an argument, a leaf of a structured result, and whatever has the form of an address,
 a link, a number or an identifier in any text of a run, if it is written in four or more characters. Not a value: a
 plain lower-case word (`pending`), a word with a capital (`Open`) that runs of several tasks write in lower case too, as
-nobody does with a name, a date or time, a name of a field or function, the error that a tool answered with, and a word
-of a closed vocabulary, which the caller gives. Values are looked for as they are written, letter by letter.
+nobody does with a name, a time or a day of the week, a name of a field or function, the error that a tool answered
+with, and a word of a closed vocabulary, which the caller gives. A date is one if `dates` are asked for.
+Values are looked for as they are written, letter by letter.
 Structured results are what `json` and `ast` can read, and `key: value` lines.
 """
 
@@ -31,7 +32,9 @@ _LIKE_A_VALUE = re.compile(
 )
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d{2}(-\d{2})?([T ]\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?.*|\d{1,2}/\d{1,2}/\d{2,4}|(19|20)\d{2}"
+    r"|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 )
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 _KEY_LINE = re.compile(r"^[ -]*([A-Za-z_]\w*):[ ]+(\S.*)$", re.MULTILINE)
 
 
@@ -44,16 +47,28 @@ class Find(NamedTuple):
 
 
 def find_values(
-    runs: Iterable[Trajectory], cards: Iterable[SkillDelta | FunctionCard], closed: Collection[str] = ()
+    runs: Iterable[Trajectory],
+    cards: Iterable[SkillDelta | FunctionCard],
+    closed: Collection[str] = (),
+    *,
+    dates: bool = False,
 ) -> list[Find]:
-    """Every value of the runs that stands in a card on its own."""
+    """Every value of the runs that stands in a card on its own; with `dates`, every date too."""
     runs = list(runs)
     names = set(_names(runs))
     allowed = {word.lower() for word in closed} | names | {part for name in names for part in re.split(r"[\W_]+", name)}
     allowed |= _common_words(runs)
     errors = {_plain(event.result.error) for run in runs for event in run.events if event.result and event.result.error}
     values = {value for run in runs for value in _values(run) if value.lower() not in allowed and value not in errors}
+    if dates:
+        values |= {day for run in runs for text in _texts_of(run) for day in _DAY.findall(text)}
     return [find for card in cards for find in _in_card(card, values)]
+
+
+def _texts_of(run: Trajectory) -> Iterator[str]:
+    yield run.task
+    for event in run.events:
+        yield from (event.text, str(event.arguments), str(event.result.content if event.result is not None else ""))
 
 
 def _common_words(runs: Iterable[Trajectory]) -> set[str]:

@@ -21,6 +21,8 @@ RUNS = Sides(("A", "B"), ("C", "D", "E"), {"A": SEARCH, "B": SEARCH, "C": SEARCH
         "It read 3 of 40 items.",
         "16 of 17 pages were empty.",
         "All 3 failing runs alike.",
+        "2 passing runs and 3 failing runs show it.",
+        "Stop after 4 failed attempts.",
     ],
 )
 def test_a_count_that_the_runs_allow_passes(text: str) -> None:
@@ -34,6 +36,7 @@ def test_a_count_that_the_runs_allow_passes(text: str) -> None:
         ("5 of 5 passing runs did.", "5 of 5, but there are 2 passing runs."),
         ("4 of 6 runs did.", "4 of 6, but there are 5 runs."),
         ("All 4 failing runs alike.", "4, but there are 3 failing runs."),
+        ("3 passing runs and 2 failing runs show it.", "3, but there are 2 passing runs."),
         ("1 of 2 passing runs call `Mail.search`.", "1 of 2, but 2 of them do."),
         ("3 of 3 failing runs never call search.", "3 of 3, but 2 of them do."),
     ],

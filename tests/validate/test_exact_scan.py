@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,10 +14,12 @@ from tests.validate.exact_scan import find_values
 from tests.validate.validate_examples import delta
 
 from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Event, Result, Trajectory
@@ -65,6 +69,13 @@ def test_the_scan_finds_values_and_nothing_else() -> None:
     cards = [delta(solves="Email m-471188."), delta(solves="Wrote (Ada Byron)."), delta(solves="The state is unread.")]
     assert [find.value for find in find_values([made], cards)] == ["m-471188", "Ada Byron"]
     assert find_values([made], cards, closed={"ada byron", "m-471188"}) == []
+
+
+def test_a_date_is_found_where_dates_are_asked_for() -> None:
+    made = run("a", True, call("Mail.read", {"since": "2026-05-04"}, {"at": "2026-05-06 09:30"}), "Done.")
+    cards = [delta(solves="Since 2026-05-04 and at 2026-05-06 09:30."), delta(solves="On a Monday, as YYYY-MM-DD.")]
+    assert find_values([made], cards) == []
+    assert [find.value for find in find_values([made], cards, dates=True)] == ["2026-05-04", "2026-05-06"]
 
 
 def test_a_word_that_several_tasks_write_in_lower_case_is_no_value() -> None:
@@ -129,3 +140,31 @@ def test_no_value_of_real_runs_is_in_a_card(shared_data: Path, collection: str) 
     cards, closed = cards_of(runs)
     assert len(cards) > 20
     assert find_values(runs, cards, closed) == []
+
+
+def workbench_runs(shared_data: Path, folder: Path) -> list[Trajectory]:
+    converter = Path(__file__).parents[2] / "benchmarks" / "workbench"
+    converted = folder / "workbench.jsonl"
+    command = [sys.executable, converter, shared_data / "workbench" / "results.tar.xz", "--out", converted]
+    subprocess.run(command, check=True, capture_output=True)
+    return [made for made in read_traces([converted]) if made.events]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collection", ["agentdojo", "workbench"])
+def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank(
+    shared_data: Path, tmp_path: Path, collection: str
+) -> None:
+    if collection == "workbench":
+        runs = workbench_runs(shared_data, tmp_path)
+    else:
+        runs = [made for made in read_traces([shared_data / "agentdojo" / "runs_no_attack.tar.xz"]) if made.events]
+    with Pool(runs) as pool, open_store(tmp_path / "bank.db", create=True) as store:
+        vocabulary = Vocabulary(pool)
+        closed = closed_words(pool, vocabulary)
+        packets = list(contrast(pool, vocabulary))
+        build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+        bank = store.bank()
+    cards = [*bank.skills, *bank.functions]
+    assert len(cards) > 20
+    assert find_values(runs, cards, closed, dates=True) == []

@@ -75,7 +75,7 @@ def test_a_function_seen_in_another_packet_is_known() -> None:
     assert not Validator(schema=schema).candidate(made, PACKET, {"Mail.fly"})
 
 
-def test_a_field_that_goes_on_and_on_is_refused() -> None:
+def test_a_very_long_field_is_refused() -> None:
     assert reasons("schema", refusals(efficiency="Do less. " * 100)) == [
         "efficiency has 900 characters; at most 600 are allowed."
     ]
@@ -110,7 +110,7 @@ def test_a_function_card_speaks_about_arguments_that_were_given_and_not_about_ho
         pytest.param((*CITES, Cite("A", 99)), "event 99 of run A, which has no such event", id="unknown event"),
     ],
 )
-def test_events_that_are_not_there_are_no_evidence(cites: tuple[Cite, ...], complaint: str) -> None:
+def test_events_that_do_not_exist_are_not_evidence(cites: tuple[Cite, ...], complaint: str) -> None:
     assert any(complaint in reason for reason in reasons("evidence", refusals(candidate(cites))))
 
 
@@ -138,13 +138,13 @@ def test_counts_are_counted_again() -> None:
         ("at_most_once(Mail.delete_email)", "no failing run breaks it"),
     ],
 )
-def test_a_guard_is_read_and_replayed_and_the_complaint_is_about_it_alone(guard: str, complaint: str) -> None:
+def test_a_guard_is_parsed_and_replayed_and_only_it_is_refused(guard: str, complaint: str) -> None:
     (refused,) = refusals(guards=(guard,))
     assert (refused.check, refused.guard) == ("guard", guard)
     assert complaint in refused.reason
 
 
-def test_where_all_runs_ended_alike_no_guard_is_shown() -> None:
+def test_runs_with_the_same_outcome_support_no_guard() -> None:
     made = candidate((Cite("A", 1),), guards=("existence(Mail.delete_email)",), tags=("recovery",))
     (found,) = [one for one in VALIDATOR.candidate(made, failed_packet()) if one.guard]
     assert "every run of this task failed, so that nothing shows what keeping it is good for" in found.reason

@@ -5,7 +5,7 @@
     patch.py     Patch: ADD, PATCH, MERGE, NARROW, NOOP
     bank.py      Bank: an immutable value; each decision gives a new one. support.py: the evidence of a card
     ledger.py    Decision: everything ever decided, accepted or refused
-    store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and calls.py (replies of models)
+    store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and model_calls.py
     frozen.py    the frozen bank, one file; locate.py opens a store or a frozen file, imported.py imports edits
     kept_banks.py  earlier frozen banks, and rollback to one of them
     check.py     checks a store and salvages a damaged one; chain.py: the hash chain of the ledger

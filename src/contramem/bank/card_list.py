@@ -41,14 +41,14 @@ def _beside(entries: Sequence[BankEntry], name_width: int) -> RenderableType:
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
     for entry in entries:
-        table.add_row(_styled_name(entry), Text(visible(saying(entry.card))), _standing(entry))
+        table.add_row(_style_name(entry), Text(visible(saying(entry.card))), _standing(entry))
     return Padding(table, (0, 0, 0, 2))
 
 
 def _below(entries: Sequence[BankEntry]) -> RenderableType:
     table = Table.grid(expand=True)
     for entry in entries:
-        table.add_row(Padding(Text.assemble(_styled_name(entry), (f"  {_standing(entry)}", "dim")), (0, 0, 0, 2)))
+        table.add_row(Padding(Text.assemble(_style_name(entry), (f"  {_standing(entry)}", "dim")), (0, 0, 0, 2)))
         table.add_row(Padding(Text(visible(saying(entry.card))), (0, 0, 0, 4)))
     return table
 
@@ -61,7 +61,7 @@ def _name(card: Card) -> str:
     return visible(card.function if isinstance(card, FunctionCard) else card.card_id.removeprefix("skill::"))
 
 
-def _styled_name(entry: BankEntry) -> Text:
+def _style_name(entry: BankEntry) -> Text:
     return Text(_name(entry.card), style="blue" if isinstance(entry.card, FunctionCard) else "green")
 
 

@@ -112,7 +112,7 @@ def forget_runs(
     """
     bank, ledger = store.bank(), store.ledger()
     runs = {(run.task, run.source, run.run) for run in _runs(ledger) if selection.matches(run)}
-    cards = _taught_cards(bank, ledger, selection)
+    cards = _find_cards_taught_by(bank, ledger, selection)
     decisions = [entry for entry in ledger if _is_about(entry, cards, selection)]
     if not decisions and not cards:
         store.erase(lambda connection: 0)
@@ -130,7 +130,7 @@ def forget_runs(
 def count_taught_cards(store: Store, selection: ForgetSelection) -> tuple[int, int]:
     """The number of cards based on the selected runs, and the number of all cards."""
     bank = store.bank()
-    return len(_taught_cards(bank, store.ledger(), selection)), len(bank.entries)
+    return len(_find_cards_taught_by(bank, store.ledger(), selection)), len(bank.entries)
 
 
 def forget_calls(store: Store) -> int:
@@ -169,7 +169,7 @@ def _runs(ledger: Iterable[LedgerEntry]) -> Iterator[RunRef]:
     return (run for entry in ledger for run in entry.decision.runs)
 
 
-def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: ForgetSelection) -> frozenset[str]:
+def _find_cards_taught_by(bank: Bank, ledger: Iterable[LedgerEntry], selection: ForgetSelection) -> frozenset[str]:
     cards = {
         card_id
         for entry in ledger

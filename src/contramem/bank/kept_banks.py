@@ -45,26 +45,41 @@ def serve_bank(served: Path, content: bytes, keep: int) -> None:
 
 
 def roll_back(served: Path, to: int | None = None) -> KeptBank:
-    """Serve an earlier bank again: number `to`, or the one before the current one. `watch` never serves the current one
-    again."""
+    """Serve an earlier bank again: number `to`, or the last one before the current one that was never rolled back.
+
+    `watch` does not serve the current one again.
+    """
     if not served.exists():
         raise UsageError(f"{served}: there is no such bank.")
     current = load_frozen(served, allow_edited=True).header.content_sha256[:12]
+    taken_back = read_taken_back(served)
     others = [bank for bank in kept_banks(served) if bank.content != current]
-    chosen = [bank for bank in others if bank.number == to] if to is not None else others[-1:]
+    if to is None:
+        chosen = [bank for bank in _before(served, current) if bank.content not in taken_back][-1:]
+    else:
+        chosen = [bank for bank in others if bank.number == to]
     if not chosen:
-        numbers = ", ".join(str(bank.number) for bank in others) or "none"
-        raise UsageError(f"{served}: there is no earlier bank{f' {to}' if to else ''} to go back to (kept: {numbers}).")
+        named = "" if to is None else f" {to}"
+        numbers = ", ".join(str(bank.number) for bank in others)
+        choice = f"--to takes {numbers}" if numbers else "none is kept"
+        raise UsageError(f"{served}: there is no earlier bank{named} to go back to ({choice}).")
     content = chosen[0].path.read_bytes()
     load_frozen(chosen[0].path)  # raises if it is damaged
     with replacing(_folder(served) / "taken_back.json") as file:
-        file.write(json.dumps(sorted({*read_taken_back(served), current})).encode())
+        file.write(json.dumps(sorted({*taken_back, current})).encode())
     _replace(served, content)
     return chosen[0]
 
 
+def _before(served: Path, current: str) -> list[KeptBank]:
+    """The kept banks that were served before the current one; all others if the current one is not kept."""
+    banks = kept_banks(served)
+    last = max((bank.number for bank in banks if bank.content == current), default=None)
+    return [bank for bank in banks if bank.content != current and (last is None or bank.number < last)]
+
+
 def forget_banks(served: Path, content: bytes) -> int:
-    """Write `content` where agents read it, and remove every old_banks bank. Returns how many were removed."""
+    """Write `content` where agents read it, and remove every kept bank. Returns how many were removed."""
     old_banks = kept_banks(served)
     for bank in old_banks:
         bank.path.unlink(missing_ok=True)

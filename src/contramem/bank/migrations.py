@@ -8,7 +8,7 @@ from importlib.metadata import version
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from contramem.bank import calls, chain
+from contramem.bank import chain, model_calls
 from contramem.errors import StoreError
 
 # JSON is stored as TEXT: plain column types mean the same in SQLite and PostgreSQL.
@@ -38,7 +38,7 @@ def rules_beside_cards(connection: Connection) -> None:
 
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 cards, ledger and progress": cards_ledger_and_progress,
-    "0002 calls of models": calls.create_table,
+    "0002 calls of models": model_calls.create_table,
     "0003 rules beside cards": rules_beside_cards,
     "0004 a hash chain over the ledger": chain.add_chain,
 }

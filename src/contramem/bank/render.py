@@ -48,12 +48,12 @@ def _function_parts(card: FunctionCard) -> Iterator[RenderableType]:
 
 def _skill_parts(card: SkillCard) -> Iterator[RenderableType]:
     yield _field("Title", Text(visible(card.title), style="bold"))
-    yield from (_skill_part(field, texts) for field, texts in _shown_fields(card))
+    yield from (_skill_part(field, texts) for field, texts in _select_fields(card))
 
 
-def _shown_fields(card: SkillCard) -> Iterator[tuple[SkillField, tuple[str, ...]]]:
-    shown = (field for field in SKILL_FIELDS if field.label and not field.explorer_only)
-    return ((field, texts) for field in shown if (texts := field.texts(card)))
+def _select_fields(card: SkillCard) -> Iterator[tuple[SkillField, tuple[str, ...]]]:
+    fields = (field for field in SKILL_FIELDS if field.label and not field.explorer_only)
+    return ((field, texts) for field in fields if (texts := field.texts(card)))
 
 
 def _skill_part(field: SkillField, texts: tuple[str, ...]) -> RenderableType:
@@ -127,7 +127,7 @@ def _function_blocks(card: FunctionCard) -> Iterator[str]:
 
 def _skill_blocks(card: SkillCard) -> Iterator[str]:
     yield f"## {_plain(card.title)}"
-    yield from (_skill_block(field, texts) for field, texts in _shown_fields(card))
+    yield from (_skill_block(field, texts) for field, texts in _select_fields(card))
 
 
 def _skill_block(field: SkillField, texts: tuple[str, ...]) -> str:

@@ -13,15 +13,16 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from contramem.bank.card import Argument, FunctionCard, SkillCard
 from contramem.bank.support import ArgumentFacts
-from contramem.monitor.argument_condition import ArgumentCondition, Test
+from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.comparison import satisfies
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.places import field_of_place, function_of_place
+from contramem.monitor.relation import Test
 from contramem.monitor.scope import CallOccurs
 
 _FORM_TESTS: frozenset[Test] = frozenset(("is", "like"))
-_SOURCE_TESTS: frozenset[Test] = frozenset(("from", "picks", "times", "sums", "counts", "falls"))
+_SOURCE_TESTS: frozenset[Test] = frozenset(("from", "equals", "picks", "times", "sums", "counts", "falls"))
 _DATE_LETTERS = str.maketrans("YMDHS", "11111")
 
 FunctionT = TypeVar("FunctionT", bound=FunctionCard)
@@ -34,8 +35,7 @@ class Claim(NamedTuple):
     forbidden: bool
 
     def in_words(self) -> str:
-        argument = f"`{self.condition.argument}`"
-        text = self.condition.in_words().removeprefix(f"with {argument} ").removeprefix(f"with the {argument} ")
+        text = self.condition.relation_in_words()
         text = f"that {text}" if self.condition.test == "picks" else text
         for function in self.condition.functions:
             text = text.replace(f"`{function}`", f"`{function.rpartition('.')[2]}`")

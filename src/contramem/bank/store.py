@@ -19,13 +19,13 @@ from typing import Self
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from contramem.bank import calls, migrations
+from contramem.bank import migrations, model_calls
 from contramem.bank.bank import Bank, BankEntry, Change
-from contramem.bank.calls import StoredExchange
 from contramem.bank.chain import last_seal, seal
 from contramem.bank.database import connect, escape_like, explain_errors, sole_writer, take_turn
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.written import DecisionWriter, WrittenChange, WrittenDecision
 from contramem.errors import StoreError, UsageError
 
@@ -146,12 +146,12 @@ class Store:
     def call(self, digest: str) -> StoredExchange | None:
         """The stored reply to the request with this digest."""
         with self.reading() as connection:
-            return calls.find(connection, digest)
+            return model_calls.find(connection, digest)
 
     def calls(self) -> tuple[StoredExchange, ...]:
         """Every call of a model that was paid for."""
         with self.reading() as connection:
-            return calls.every(connection)
+            return model_calls.every(connection)
 
     @contextmanager
     def writing(self, purpose: str, ability: str | None = None) -> Iterator[Self]:
@@ -180,7 +180,7 @@ class Store:
         assert self._writer is not None, "keep() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with explain_errors(self.where), self._writer.begin():
-            calls.put(self._writer, call._replace(recorded_at=at))
+            model_calls.put(self._writer, call._replace(recorded_at=at))
 
     def record(
         self, *decisions: Decision, progress: Mapping[str, str] | None = None, charged: Iterable[str] = ()
@@ -195,7 +195,7 @@ class Store:
             entries = self._append_all(self._writer, decisions)
             self._put_progress(self._writer, progress or {})
             for digest in charged:
-                calls.charge(self._writer, digest)
+                model_calls.charge(self._writer, digest)
         return entries
 
     def record_written(self, decisions: Sequence[WrittenDecision], progress: Mapping[str, str]) -> None:

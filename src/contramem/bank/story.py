@@ -60,10 +60,10 @@ def _runs_table(runs: Sequence[RunRef]) -> Group:
 def _sentences_table(entry: BankEntry, entries: Sequence[LedgerEntry]) -> Table:
     table = Table("sentence", "decision", "tasks", "sources", box=None, pad_edge=False, header_style="dim")
     for sentence in trace_sentences(entry, entries):
-        shown = sentence.text if len(sentence.text) <= SENTENCE_SHOWN else f"{sentence.text[:SENTENCE_SHOWN]}…"
+        text = sentence.text if len(sentence.text) <= SENTENCE_SHOWN else f"{sentence.text[:SENTENCE_SHOWN]}…"
         sources = ", ".join(sentence.sources) if len(sentence.sources) <= SOURCES_SHOWN else str(len(sentence.sources))
         table.add_row(
-            Text(visible(shown)), str(sentence.decision or ""), str(len(sentence.tasks)), Text(visible(sources))
+            Text(visible(text)), str(sentence.decision or ""), str(len(sentence.tasks)), Text(visible(sources))
         )
     return table
 
@@ -76,12 +76,12 @@ def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) 
     for entry in entries:
         decision = entry.decision
         operation = decision.operation or ""
-        shown = Text(operation) if decision.accepted else Text(f"{operation} refused".strip(), style="red")
+        label = Text(operation) if decision.accepted else Text(f"{operation} refused".strip(), style="red")
         reason = Text(visible(decision.reason))
         if card_id and (fields := _list_changed_fields(entry, card_id)):
             reason.append(f" [{', '.join(fields)}]", style="dim")
         about = [] if card_id else [_about(decision)]
-        table.add_row(str(entry.number), entry.at[:19], shown, Text(visible(str(decision.by))), *about, reason)
+        table.add_row(str(entry.number), entry.at[:19], label, Text(visible(str(decision.by))), *about, reason)
     return table
 
 

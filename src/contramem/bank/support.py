@@ -118,7 +118,8 @@ class CardSupport(Strict):
     grade: Grade | None = None
     """None if it was not assessed, or the card makes no claim that runs could show."""
     guard_counts: GuardCountsByText = Field(default_factory=dict, validation_alias="support")
-    """By guard, as the card writes it. Stored as `support`."""
+    """By guard, as the card writes it; for a card that a query checks, by what identifies the query. Stored as
+    `support`."""
 
     @model_serializer(mode="wrap")
     def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -192,9 +192,9 @@ class _AgentRun:
     def _call(self, call: ToolCall, function: str) -> str:
         """Make the call, or hold it once to show its card; return what the target reads."""
         if self._guided is not None and self._holds:
-            describe_held_call = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
-            if describe_held_call is not None:
-                return describe_held_call
+            turn = self.usage.model_calls
+            if (held := self._guided.hold(function, call.arguments, ends_run=False, turn=turn)) is not None:
+                return held
         result, times = self._execute(function, call.arguments)
         self.recorder.call(function, call.arguments)
         self.recorder.result(result.content, error=result.error or False)

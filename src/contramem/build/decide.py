@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from contramem.bank.bank import Bank, Change
-from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
 from contramem.bank.support import CardSupport, Grade
@@ -25,6 +25,7 @@ from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import PacketGroup
 from contramem.errors import PatchError
 from contramem.monitor.guard import guards_of
 from contramem.traces.trajectory import Tool
@@ -69,6 +70,28 @@ class BankBuild:
     @property
     def report(self) -> BuildReport:
         return self._recorder.report
+
+    # Parts
+
+    def skip_part(self, group: PacketGroup) -> bool:
+        """Skip a part whose packets and cards are as the last build left them: every step of it would say so."""
+        is_done = bool(group.content) and self._recorder.look_up(_part_step(group)) == self._part_state(group)
+        if is_done:
+            self._functions.update(group.functions)
+            self.report.unchanged += group.size
+        return is_done
+
+    def finish_part(self, group: PacketGroup) -> None:
+        """Note that the part is decided on."""
+        if group.content:
+            self._recorder.record(progress={_part_step(group): self._part_state(group)})
+
+    def _part_state(self, group: PacketGroup) -> str:
+        """Changes with the packets of a part, with its cards, and with how it is decided on."""
+        entries = (entry for entry in self.bank.entries.values() if _is_of_part(entry.card, group))
+        cards = sorted(entry.model_dump_json() for entry in entries)
+        how = [self._grade, self._reassesses, self._append_only]
+        return f"{self._recorder.kept_by} {digest_of([how, group.content, cards])}"
 
     # Function Cards
 
@@ -302,6 +325,14 @@ class BankBuild:
         if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
         mark_scopes(self._recorder, ability, packets)
+
+
+def _is_of_part(card: Card, group: PacketGroup) -> bool:
+    return card.ability == group.ability if isinstance(card, SkillCard) else card.tool in group.functions
+
+
+def _part_step(group: PacketGroup) -> str:
+    return f"part {group.ability}" if group.ability else f"part {digest_of(group.functions)}"
 
 
 class _Proposal(NamedTuple):

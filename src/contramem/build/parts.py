@@ -6,9 +6,9 @@ store says about it, and the result is recorded when it returns: the same decisi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from contramem.bank.bank import Bank
@@ -21,7 +21,7 @@ from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport, BuildStore
-from contramem.build.side_by_side import put_side_by_side
+from contramem.build.single_runs import put_side_by_side
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile, PacketGroup, decode_packet
@@ -89,13 +89,33 @@ def build_parts(
 def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings, on_progress: Progress) -> BuildReport:
     construction = settings.begin(store)
     if settings.only != "skills":
-        for group in _function_groups(packets):
-            _build_functions(construction, group.functions, _load(packets, group), settings.tools, on_progress)
+        for group in _leave_decided(construction, _function_groups(packets)):
+            _decide_group(construction, group, _load(packets, group), settings, on_progress)
     if settings.only != "functions":
-        tell = _AcrossParts(len(packets), on_progress)
-        for group in _ability_groups(packets):
-            _learn_ability(construction, _load(packets, group), tell)
+        groups = _leave_decided(construction, _ability_groups(packets))
+        tell = _AcrossParts(sum(group.size for group in groups), on_progress)
+        for group in groups:
+            _decide_group(construction, group, _load(packets, group), settings, tell)
     return construction.report
+
+
+def _leave_decided(construction: BankBuild, groups: Iterable[PacketGroup]) -> list[PacketGroup]:
+    """The parts in which something has changed since the last build."""
+    return [group for group in groups if not construction.skip_part(group)]
+
+
+def _decide_group(
+    construction: BankBuild,
+    group: PacketGroup,
+    packets: Sequence[Packet],
+    settings: BuildSettings,
+    on_progress: Progress = no_progress,
+) -> None:
+    if group.ability:
+        _learn_ability(construction, packets, on_progress)
+    else:
+        _build_functions(construction, group.functions, packets, settings.tools, on_progress)
+    construction.finish_part(group)
 
 
 class _AcrossParts:
@@ -194,10 +214,9 @@ class _Part(NamedTuple):
     """A part of the build on its way to a worker."""
 
     store: PartStore
+    group: PacketGroup
     encoded: list[bytes]
     """The packets."""
-    functions: tuple[str, ...]
-    """The functions whose cards are built; empty for Skill Cards."""
     known_functions: frozenset[str] = frozenset()
 
 
@@ -213,11 +232,19 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
     settings, vocabulary = shared
     construction = settings.begin(part.store, part.known_functions)
     packets = [decode_packet(encoded, vocabulary) for encoded in part.encoded]
-    if part.functions:
-        _build_functions(construction, part.functions, packets, settings.tools)
-    else:
-        _learn_ability(construction, packets)
+    _decide_group(construction, part.group, packets, settings)
     return _PartResult(*part.store.write_steps(), construction.report)
+
+
+def _put_in_order(order: Sequence[int], results: Iterable[_PartResult]) -> Iterator[_PartResult]:
+    """Yield each result when its turn comes; `order` says the numbers of those that arrive."""
+    early: dict[int, _PartResult] = {}
+    turn = 0
+    for number, result in zip(order, results, strict=True):
+        early[number] = result
+        while turn in early:
+            yield early.pop(turn)
+            turn += 1
 
 
 class _SideBySide:
@@ -228,7 +255,9 @@ class _SideBySide:
     ) -> None:
         self._packets, self._store, self._settings = packets, store, settings
         self._engine, self._on_progress = engine, on_progress
-        self._report = BuildReport()
+        self._construction = settings.begin(store)
+        """Says what is decided; nothing is decided with it."""
+        self._report = self._construction.report
         self._done = store.progress()
 
     def build(self) -> BuildReport:
@@ -242,15 +271,18 @@ class _SideBySide:
         return self._report
 
     def _decide(self, stage: str, groups: Sequence[PacketGroup], functions: frozenset[str]) -> None:
+        """Decide on the largest groups first, so that no worker begins a long one when the others are done. Record in
+        the order of the groups."""
         bank = self._store.bank()
-        parts = (self._send(group, bank, functions) for group in groups)
+        groups = _leave_decided(self._construction, groups)
+        order = sorted(range(len(groups)), key=lambda number: -len(groups[number].numbers))
+        parts = (self._send(groups[number], bank, functions) for number in order)
         results = self._engine.map(_decide_part, parts, (self._settings, self._packets.vocabulary))
-        sizes = accumulate(len(group.functions or group.numbers) for group in groups)
-        total = sum(len(group.functions or group.numbers) for group in groups)
-        for done, result in zip(sizes, results, strict=True):
+        sizes = [group.size for group in groups]
+        for number, result in enumerate(_put_in_order(order, results)):
             self._store.record_written(result.decisions, result.progress)
             self._report.add(result.report)
-            self._on_progress(stage, done, total)
+            self._on_progress(stage, sum(sizes[: number + 1]), sum(sizes))
 
     def _send(self, group: PacketGroup, bank: Bank, functions: frozenset[str]) -> _Part:
         """Include the cards that the part may change or use, and earlier decisions about them."""
@@ -262,4 +294,4 @@ class _SideBySide:
         }
         skills = [card_id for card_id, entry in entries.items() if isinstance(entry.card, SkillCard)]
         past = {card_id: self._store.ledger(card_id) for card_id in skills}
-        return _Part(PartStore(Bank(entries), self._done, past), encoded, group.functions, functions)
+        return _Part(PartStore(Bank(entries), self._done, past), group, encoded, functions)

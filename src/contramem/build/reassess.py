@@ -36,7 +36,7 @@ from contramem.build.rules.support import FollowRecord, follow_record, replays, 
 from contramem.build.triggers import Triggers
 from contramem.chance import chance
 from contramem.contrast.packet import Packet
-from contramem.grading import MAX_CHANCE, is_observed, is_shown
+from contramem.grading import is_observed
 from contramem.monitor.guard import Guard, guards_of
 
 DEFAULT_GRADE: Grade = "observed"
@@ -92,11 +92,11 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
 def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
     """Retire observed rules that explain no failure which other cards do not explain. All runs behind them must be at
     hand."""
-    known = {key for packet in packets for key in packet.task_keys}
+    task_keys = {key for packet in packets for key in packet.task_keys}
     cards = [
         card
         for card in learning_cards(recorder.bank, ability)
-        if card.status != "pinned" and _is_ruled(recorder, card) and known.issuperset(card.support.tasks)
+        if card.status != "pinned" and _is_ruled(recorder, card) and task_keys.issuperset(card.support.tasks)
     ]
     for card in find_proxies(cards, packets):
         reason = "Every failing run that breaks it breaks another card too, so it may only go along with that."
@@ -290,19 +290,9 @@ def _grade(
     if likely <= accepted:
         return "proven", likely
     tasks_for, tasks_against = len(counted.support.tasks), len(counted.support.contradicted_by)
-    if not is_shown(tasks_for, tasks_against, likely):
-        return None, likely
-    is_unlikely = is_observed(tasks_for, tasks_against, record.broke_and_passed, likely)
-    return "observed" if is_unlikely or _is_clear_over_all_tasks(guards, record) else None, likely
-
-
-def _is_clear_over_all_tasks(guards: Sequence[Guard], record: FollowRecord) -> bool:
-    """Whether nobody passed without it, and chance hardly explains that over all runs together. Tasks that no run
-    passed show nothing within themselves, but count here. A rule with a condition may only tell hard tasks from easy
-    ones, so it has to show within tasks."""
-    if record.broke_and_passed or any(guard.conditions for guard in guards):
-        return False
-    return chance([record.outcomes]) <= MAX_CHANCE
+    conditional = any(guard.conditions for guard in guards)
+    is_seen = is_observed(tasks_for, tasks_against, record.outcomes, likely, is_conditional=conditional)
+    return "observed" if is_seen else None, likely
 
 
 def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> tuple[str, str] | None:

@@ -28,7 +28,7 @@ class Finding:
     card_id: str
     refusals: tuple[Refusal, ...]
     tasks: int
-    """The tasks that taught it, as far as the ledger knows."""
+    """The tasks that taught it, as far as the ledger knows; none: nothing in it can be held against runs."""
     missing: tuple[str, ...]
     """Those of them whose runs are missing or have changed: their evidence could not be checked."""
 
@@ -106,7 +106,10 @@ def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, valida
     for decision in taught:
         refusals += _recheck_decision(decision, evidence, validator)
     refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by])
-    exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
+    if taught:
+        exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
+    else:  # an author proposed it, and its guards say all that runs have to show
+        tasks, exact = tuple(shown_by) if card.guards else (), set(evidence.by_task)
     missing = tuple(task for task in tasks if task not in exact)
     return Finding(card.card_id, tuple(dict.fromkeys(refusals)), len(tasks), missing)
 

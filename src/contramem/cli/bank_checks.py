@@ -84,10 +84,14 @@ def _summarize(findings: Sequence[Finding]) -> str:
     """One line for each refused card, and a last one with the counts."""
     refused = [finding for finding in findings if finding.refusals]
     lines = [f"{finding.card_id}: {' '.join(map(str, finding.refusals))}" for finding in refused]
-    unchecked = sum(not finding.checked for finding in findings)
-    lines.append(f"{len(findings)} cards: {len(refused) or 'none'} refused, {unchecked or 'none'} unchecked.")
-    if unchecked:
+    unchecked = [finding for finding in findings if not finding.checked]
+    lines.append(f"{len(findings)} cards: {len(refused) or 'none'} refused, {len(unchecked) or 'none'} unchecked.")
+    if any(finding.missing for finding in unchecked):
         lines.append("Unchecked: the runs that taught a card are not all among those given, or have changed since.")
+    if without_guard := [finding.card_id for finding in unchecked if not finding.tasks]:
+        more = f" and {len(without_guard) - LISTED} more" if len(without_guard) > LISTED else ""
+        listed = ", ".join(without_guard[:LISTED]) + more
+        lines.append(f"Unchecked, because they have no guard, or no runs taught them: {listed}.")
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from contramem.build.model.estimate import StageEstimate
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
-from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.author import RuleAuthor, find_candidates
 from contramem.build.thin import ThinBank, explain_thin
 from contramem.cli import build_agent, build_cost, build_model
 from contramem.cli.build_summary import show_summary, summary_as_json
@@ -179,7 +179,11 @@ class SelectedRuns(NamedTuple):
 
 @contextmanager
 def _select_runs(
-    paths: tuple[Path, ...], options: ReadOptions, choice: Choice, engine_choice: EngineChoice
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    choice: Choice,
+    engine_choice: EngineChoice,
+    study: Callable[[Packet], object] | None = None,
 ) -> Iterator[SelectedRuns]:
     tools: dict[str, Tool] = {}
     with (
@@ -191,7 +195,7 @@ def _select_runs(
     ):
         selection = Selection(pool.sketches(), choice.max_tasks)
         vocabulary = learn_vocabulary(pool, engine, tell, work)
-        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work) as packets:
+        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
             for done in (pool, every):
                 done.close()  # from here on, only the packets are needed
             yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)
@@ -208,7 +212,8 @@ def _build_by_rules(
     as_json: bool,
 ) -> None:
     check_free(where, options.ability if choice.only == "skills" else None)
-    with _select_runs(paths, options, choice, engine_choice) as runs:
+    reflects = deltas_from is None and choice.only != "functions"
+    with _select_runs(paths, options, choice, engine_choice, find_candidates if reflects else None) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:
             report = build_bank(

@@ -31,7 +31,11 @@ from contramem.whole_file import make_private
 @click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")
 @click.option("--values", is_flag=True, help="Show values instead of placeholders (on your own machine).")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the picture as a page.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the picture as a page instead of printing it.",
+)
 @workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print every packet (or the one of --task) as JSON.")
 def contrast(
@@ -45,6 +49,8 @@ def contrast(
     as_json: bool,
 ) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
+    if html and as_json:
+        raise UsageError("--html writes a page and --json prints JSON: give only one of them.")
     with LocalEngine(workers or count_processors()) as engine, read_pool(paths, options, engine=engine) as pool:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
         vocabulary = learn_vocabulary(pool, engine)

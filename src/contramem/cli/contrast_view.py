@@ -15,8 +15,9 @@ from rich.text import Text
 
 from contramem.cli.reading import plural
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Signal, differing_arguments
+from contramem.contrast.step import Step
 from contramem.traces.shell import command_shape
 
 MAX_COLUMNS = 26
@@ -66,17 +67,16 @@ def show_packet(packet: Packet, console: Console, values: bool = False) -> None:
     rows = align(reference_first(packet.runs))
     console.print(_picture(packet, rows, console.width, _ArgumentView(packet, reveal, values)))
     if len(rows) > MAX_ROWS:
-        console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]")
+        console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]", highlight=False)
     console.print(
         "[dim]● called   ◐ called with other arguments   ✗ called, failed   · not called   "
         "◀ diverges from the passing runs[/]\n"
     )
     clearest = _clearest_signals(packet.signals)
-    for signal in clearest:
-        console.print(_signal(signal, reveal))
+    console.print(_signal_table(clearest, reveal))
     if len(packet.signals) > len(clearest):
         more = plural(len(packet.signals) - len(clearest), "more signal")
-        console.print(f"[dim]... and {more} in --json.[/]")
+        console.print(f"[dim]... and {more} in --json.[/]", highlight=False)
     if not packet.signals:
         console.print("Nothing separates these runs.")
 
@@ -208,7 +208,7 @@ def _cell(row: AlignedStep, run: PacketRun, divergences: set[tuple[str, int]]) -
         return Text("·", style="dim")
     style = _STYLES[run.passed]
     if (run.letter, step.position) in divergences:
-        style += " reverse"
+        style = f"white on {style}"
     return Text(_symbol(row, step), style=style)
 
 
@@ -224,12 +224,16 @@ def _divergence_note(row: AlignedStep, divergences: set[tuple[str, int]]) -> Tex
     return Text(f"◀ {','.join(here)}" if here else "", style="red")
 
 
-def _signal(signal: Signal, reveal: Callable[[str], str]) -> Text:
-    text = Text()
-    text.append(f"{signal.axis:<18}", style=_AXIS_STYLES[signal.axis])
-    text.append(reveal(signal.statement))
-    if signal.cites:
-        places = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
-        more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""
-        text.append(f"  [{places}{more}]", style="dim")
-    return text
+def _signal_table(signals: Sequence[Signal], reveal: Callable[[str], str]) -> Table:
+    """One row a signal; a statement that is longer than a line stays in its column."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for signal in signals:
+        text = Text(reveal(signal.statement))
+        if signal.cites:
+            places = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
+            more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""
+            text.append(f"  [{places}{more}]", style="dim")
+        table.add_row(Text(f"{signal.axis:<17}", style=_AXIS_STYLES[signal.axis]), text)
+    return table

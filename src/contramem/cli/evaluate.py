@@ -261,7 +261,7 @@ def _show(compared: _ComparedRuns, abilities: bool, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from contramem.evaluate.table import as_table
+    from contramem.evaluate.comparison_text import as_table
 
     Console(highlight=False).print(as_table(compared.comparison, abilities, compared.cards))
     if compared.unreadable:

@@ -167,7 +167,7 @@ def status(project: Path, as_json: bool) -> None:
         click.echo(json.dumps(setups, indent=2))
     else:
         _print_setups(setups, project)
-    if any(setup["problem"] or setup["missing"] for setup in setups):
+    if any(setup["problem"] or setup["missing"] or setup["untrusted"] for setup in setups):
         raise SystemExit(1)
 
 
@@ -180,8 +180,11 @@ def _print_setups(setups: list[dict[str, Any]], project: Path) -> None:
         if setup["missing"]:
             click.echo(f"  not installed for: {', '.join(setup['missing'])}. Install it again.")
         click.echo(f"  {setup['problem'] or setup['bank']}")
-        if setup["client"] == "codex":
-            click.echo("  Codex tells nobody whether it trusts a hook: look at /hooks there.")
+        if setup["untrusted"]:
+            events = ", ".join(setup["untrusted"])
+            click.echo(f"  skipped: Codex does not trust the hook for {events}. Trust it in Codex with /hooks.")
+        elif setup["client"] == "codex":
+            click.echo("  Codex was told to trust it. If the hook was changed since then, look at /hooks there.")
 
 
 def _paths(client: str, project: Path) -> list[Path]:
@@ -193,6 +196,7 @@ def _paths(client: str, project: Path) -> list[Path]:
 
 
 def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
+    from contramem.inject.hook.codex_trust import find_untrusted
     from contramem.inject.hook.install import EVENTS, find_installed_commands
 
     setups = []
@@ -202,7 +206,8 @@ def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
             bank, problem = _check(next(iter(commands.values())), project)
             missing = [event for event in EVENTS[client] if event not in commands]
             setup = {"client": client, "path": str(path), "events": list(commands), "missing": missing}
-            setups.append(setup | {"bank": bank, "problem": problem})
+            untrusted = find_untrusted(path, commands) if client == "codex" else []
+            setups.append(setup | {"bank": bank, "problem": problem, "untrusted": untrusted})
     return setups
 
 

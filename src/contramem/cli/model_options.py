@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS
+from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.focus import SUITES, load_focus
 from contramem.build.model.prompts import Prompts

@@ -28,6 +28,7 @@ _MARKS: dict[State, tuple[str, str]] = {
 }
 _LEGEND = "✓ satisfied   · holds so far   ○ pending   ✗ broken"
 _OUTCOMES = {True: ("passed", "green"), False: ("failed", "red"), None: ("outcome unknown", "yellow")}
+_COLUMNS = {True: "by passed", False: "by failed", None: "by unknown"}
 
 
 # Several runs
@@ -82,7 +83,7 @@ def _rules(runs: Sequence[MonitoredRun]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("violated rules")
     for outcome in outcomes:
-        table.add_column(f"by {_OUTCOMES[outcome][0].removeprefix('outcome ')}", justify="right", no_wrap=True)
+        table.add_column(_COLUMNS[outcome], justify="right", no_wrap=True)
     for guard, rule in unkept[:MAX_RULES]:
         counts = [f"{rule.unkept[outcome]:,} of {rule.watched[outcome]:,}" for outcome in outcomes]
         table.add_row(Text(guard.sentence), *counts)

@@ -12,7 +12,7 @@ from contramem.cli.output import print_json, progress
 from contramem.cli.reading import how_to_read
 from contramem.cli.sections import SectionedCommand
 from contramem.cli.study_runs import no_cache_option, study_runs
-from contramem.cli.study_view import show_answer
+from contramem.cli.study_view import show_answer, tell_cut
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.report_json import explanation_json, trial_json
@@ -49,6 +49,8 @@ def query(path: Path, sql: str | None, options: ReadOptions, no_cache: bool, sch
         print_json([dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows])
     else:
         show_answer(answer, Console())
+    if answer.is_cut:
+        click.echo(tell_cut(answer), err=True)
 
 
 def _schema_text(schema: dict[str, dict[str, str]]) -> str:

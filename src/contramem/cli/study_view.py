@@ -24,17 +24,18 @@ def show_answer(answer: QueryAnswer, console: Console) -> None:
     for row in answer.rows:
         table.add_row(*("" if value is None else str(value)[:MAX_CELL] for value in row))
     console.print(table)
-    if answer.is_cut:
-        console.print(f"[dim]{_tell_cut(answer)}[/]")
 
 
 def _list_lines(answer: QueryAnswer) -> Iterator[str]:
     yield "\t".join(answer.columns)
     for row in answer.rows:
         yield "\t".join("" if value is None else " ".join(str(value).split()) for value in row)
-    if answer.is_cut:
-        yield _tell_cut(answer)
 
 
-def _tell_cut(answer: QueryAnswer) -> str:
-    return f"Only the first {len(answer.rows):,} rows are shown. Ask for a sum, or use LIMIT."
+def tell_cut(answer: QueryAnswer) -> str:
+    """That rows are missing, and what to do about it."""
+    shown = len(answer.rows)
+    return (
+        f"Only the first {shown:,} rows are shown, and there are more. Count or group them, or ask for the next with "
+        f"ORDER BY ... LIMIT {shown} OFFSET {shown}."
+    )

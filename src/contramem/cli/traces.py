@@ -37,7 +37,9 @@ from contramem.traces.write import write_traces
 
 @click.command(cls=SectionedCommand)
 @optional_paths
-@click.option("--discover", is_flag=True, help="List your Claude Code and Codex sessions without opening them.")
+@click.option(
+    "--discover", is_flag=True, help="List your Claude Code, Codex and Gemini CLI sessions without opening them."
+)
 @click.option(
     "--rule", type=click.Choice(sorted(RULES)), help="Judge sessions by what they ran last (docs/formats.md)."
 )
@@ -69,7 +71,7 @@ def _discover(as_json: bool) -> None:
         print_json([{**folder._asdict(), "folder": str(folder.folder)} for folder in folders])
         return
     if not folders:
-        raise UsageError("there are no sessions of Claude Code or Codex in your home folder.")
+        raise UsageError("there are no sessions of Claude Code, Codex or Gemini CLI in your home folder.")
     for folder in folders:
         click.echo(
             f"{folder.agent:<12} {plural(folder.sessions, 'session'):>12} {folder.bytes / 1e6:8.1f} MB  {folder.folder}"

@@ -87,7 +87,9 @@ def _line(done: WatchRound, serve: Path) -> str:
 
 @click.command(cls=SectionedCommand)
 @click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--to", type=int, metavar="N", help="Number of the bank to go back to (default: the previous one).")
+@click.option(
+    "--to", type=int, metavar="N", help="Number of the bank (default: the one before that was never taken back)."
+)
 @click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
 def rollback(served: Path, to: int | None, only_list: bool) -> None:
     """Go back to an earlier bank that `contramem watch` kept beside FILE."""

@@ -1,8 +1,9 @@
 """From the trajectories of one task to a packet, and from calls to observations. Read in this order:
 
-    packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them
+    packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them;
+                     step.py: one event of a run
     placeholders.py  replaces values with `<EMAIL_1>`; sightings.py finds them; spans.py, values.py, value_keys.py,
-                     form.py, ordinary.py, plain_words.py and personal_data.py decide what a value is;
+                     form.py, object_repr.py, ordinary.py, plain_words.py and personal_data.py decide what a value is;
                      placeholder_types.py lists the types;
                      vocabulary.py and conventions.py decide what stays readable
     signals.py       everything that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py: Signal
@@ -20,6 +21,7 @@ Supporting modules:
     speech.py, feedback.py      calls that talk to the user; what a judge said
     taint.py                    calls that follow from planted text; instructions.py, instruction_forms.py and
                                 look_alikes.py find such text
-    program_message.py          which errors an author may read; documentation.py does the same for manuals, and
-                                quotation.py quotes what others wrote
+    repeatable.py               what of an error or a manual a card may repeat, word by word; program_message.py and
+                                program_words.py know what programs say
+    documentation.py            the parts of a manual that an author may read; quotation.py quotes what others wrote
 """

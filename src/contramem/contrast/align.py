@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from rapidfuzz.distance import Indel
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 MAX_COMPARED_RUNS = 100
 

@@ -6,12 +6,12 @@ Results for unchanged runs come from `work`, so only new or changed tasks take t
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketFile, PacketRow, contrast_shard, learn_shard
+from contramem.contrast.packet_file import ContrastPlan, PacketFile, PacketRow, contrast_shard, learn_shard
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
 from contramem.kept_jobs import KeptJob, compute
@@ -47,19 +47,21 @@ def contrast_selected(
     engine: Engine = SERIAL,
     on_progress: Progress = no_progress,
     work: Work = NO_WORK,
+    study: Callable[[Packet], object] | None = None,
 ) -> PacketFile:
     """Put the runs of each of these tasks side by side, with values as placeholders and the signals that separate the
-    runs."""
+    runs. `study` is called with each packet where it is made; what it adds to the packet's findings is kept with it."""
+    plan = ContrastPlan(vocabulary, study)
     if work is NO_WORK:
-        return PacketFile(_contrast(pool, task_keys, vocabulary, engine, on_progress), vocabulary)
-    return PacketFile(_contrast_new(pool, task_keys, vocabulary, engine, on_progress, work), vocabulary)
+        return PacketFile(_contrast(pool, task_keys, plan, engine, on_progress), vocabulary)
+    return PacketFile(_contrast_new(pool, task_keys, plan, engine, on_progress, work), vocabulary)
 
 
 def _contrast(
-    pool: Pool, task_keys: Sequence[str], vocabulary: Vocabulary, engine: Engine, on_progress: Progress
+    pool: Pool, task_keys: Sequence[str], plan: ContrastPlan, engine: Engine, on_progress: Progress
 ) -> Iterator[PacketRow]:
     shards = _shards(pool, task_keys, on_progress)
-    return chain.from_iterable(engine.map(contrast_shard, shards, vocabulary))
+    return chain.from_iterable(engine.map(contrast_shard, shards, plan))
 
 
 def _shards(pool: Pool, task_keys: Sequence[str], on_progress: Progress) -> Iterator[PoolShard]:
@@ -73,15 +75,16 @@ def _shards(pool: Pool, task_keys: Sequence[str], on_progress: Progress) -> Iter
 def _contrast_new(
     pool: Pool,
     task_keys: Sequence[str],
-    vocabulary: Vocabulary,
+    plan: ContrastPlan,
     engine: Engine,
     on_progress: Progress,
     work: Work,
 ) -> Iterator[PacketRow]:
     """Yield packets in the order of the tasks: cached ones as they are, the others made and cached."""
-    keys = {task: pool.read_encoded(task).digest() + vocabulary.digest_for(pool.functions(task)) for task in task_keys}
+    digest_for = plan.vocabulary.digest_for
+    keys = {task: pool.read_encoded(task).digest() + digest_for(pool.functions(task)) for task in task_keys}
     kept = work.find(_STAGE, list(keys.values()))
-    new = _contrast(pool, [task for task in task_keys if keys[task] not in kept], vocabulary, engine, on_progress)
+    new = _contrast(pool, [task for task in task_keys if keys[task] not in kept], plan, engine, on_progress)
     for start in range(0, len(task_keys), _AT_ONCE):
         tasks = task_keys[start : start + _AT_ONCE]
         values = work.get(_STAGE, [keys[task] for task in tasks if keys[task] in kept])
@@ -92,7 +95,7 @@ def _contrast_new(
                 yield PacketRow(*pickle.loads(value))
             else:  # the cached packet is damaged: make it again
                 lost = keys[task] in kept
-                row = contrast_shard(vocabulary, pool.read_tasks([task]))[0] if lost else next(new)
+                row = contrast_shard(plan, pool.read_tasks([task]))[0] if lost else next(new)
                 made[keys[task]] = pickle.dumps(tuple(row))
                 yield row
         work.put(_STAGE, made.items())
@@ -100,7 +103,7 @@ def _contrast_new(
 
 def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) -> Iterator[Packet]:
     """The packet of each task, one at a time, ordered by task key."""
-    for rows in engine.map(contrast_shard, pool.shards(), vocabulary):
+    for rows in engine.map(contrast_shard, pool.shards(), ContrastPlan(vocabulary)):
         yield from (row.decode(vocabulary) for row in rows)
 
 
@@ -110,7 +113,8 @@ def contrast_all(
     on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
     work: Work = NO_WORK,
+    study: Callable[[Packet], object] | None = None,
 ) -> list[Packet]:
     """The packets of all tasks in one list. Memory grows with the number of tasks."""
-    with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress, work) as packets:
+    with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress, work, study) as packets:
         return list(packets)

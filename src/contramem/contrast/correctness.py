@@ -28,7 +28,8 @@ from contramem.contrast.signal import (
 )
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 
 def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
@@ -271,7 +272,7 @@ def finalization(sides: RunsByOutcome) -> Iterator[Signal]:
     for run in sides.failing:
         if sides.passing and _finishes(run):
             other = nearest(run, sides.passing)
-            if next_step := _left_undone(run, other):
+            if next_step := _find_omitted_call(run, other):
                 early[next_step.label].append((run, other, next_step))
     for label, cases in sorted(early.items()):
         yield Signal(
@@ -290,7 +291,7 @@ def _finishes(run: PacketRun) -> bool:
     return any(step.kind == "final" or step.effect == "finalize" for step in run.steps)
 
 
-def _left_undone(run: PacketRun, other: PacketRun) -> Step | None:
+def _find_omitted_call(run: PacketRun, other: PacketRun) -> Step | None:
     """If `run` did exactly the beginning of `other`: the first call of `other` that it left out."""
     done = [step.label for step in run.actions if step.function]
     planned = [step for step in other.actions if step.function]

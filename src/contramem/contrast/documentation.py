@@ -15,8 +15,8 @@ import msgspec
 from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
-from contramem.traces.sanitize import plain_field, plain_label
-from contramem.traces.secrets import SecretMask
+from contramem.traces.sanitize import is_choice, plain_argument
+from contramem.traces.secrets import SecretMask, is_secret_name
 from contramem.traces.trajectory import Tool
 
 MAX_SENTENCE_CHARS = 400
@@ -67,9 +67,12 @@ def _clean_schema(schema: Any, depth: int) -> Any:
     cleaned: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties" and isinstance(value, dict):
-            cleaned[key] = {plain_field(str(name)): _clean_schema(child, depth + 1) for name, child in value.items()}
+            cleaned[key] = {
+                plain_argument(str(name)): _clean_schema(_without_values(str(name), child), depth + 1)
+                for name, child in value.items()
+            }
         elif key == "required" and isinstance(value, list):
-            cleaned[key] = [plain_field(str(name)) for name in value]
+            cleaned[key] = [plain_argument(str(name)) for name in value]
         elif key == "enum" and isinstance(value, list):
             cleaned[key] = [word for word in value if not isinstance(word, (str, dict, list)) or _is_word(word)]
         elif key == "description" and isinstance(value, str):
@@ -81,11 +84,16 @@ def _clean_schema(schema: Any, depth: int) -> Any:
     return cleaned
 
 
+def _without_values(name: str, schema: Any) -> Any:
+    """The choices of an argument that holds a secret are secrets."""
+    if not isinstance(schema, dict) or not is_secret_name(name, "any"):
+        return schema
+    return {key: value for key, value in schema.items() if key != "enum"}
+
+
 def _is_word(value: object) -> bool:
     """Choices of an interface are one or two words, and never a secret."""
-    return (
-        isinstance(value, str) and plain_label(value) == value and not _is_private(value) and not _SECRET.search(value)
-    )
+    return isinstance(value, str) and is_choice(value) and not _is_private(value) and not _SECRET.search(value)
 
 
 def _is_private(text: str) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from contramem.contrast.signal import Cite, RunsByOutcome, Signal, cites_of, same_call
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 LOOP_LENGTH = 3
 """The same call with the same arguments is a loop from this many times on."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from contramem.contrast.signal import same_call
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 
 class Enabling(NamedTuple):
@@ -35,7 +36,7 @@ def enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
     """Every case in which a run got past a refusal by doing something else first, ordered by run and step."""
     candidates = [enabling for run in runs for enabling in _in_run(run)]
     refuted = {
-        (enabling.function, enabling.error): _done_in_vain(runs, enabling.function, enabling.error)
+        (enabling.function, enabling.error): _find_useless_functions(runs, enabling.function, enabling.error)
         for enabling in candidates
     }
     kept = []
@@ -77,7 +78,7 @@ def _makes_the_difference(
     return tuple(dict.fromkeys(tried.origins[name] for name in given)), given
 
 
-def _done_in_vain(runs: Iterable[PacketRun], function: str, error: str) -> set[str]:
+def _find_useless_functions(runs: Iterable[PacketRun], function: str, error: str) -> set[str]:
     """Functions that had worked before a call of `function` that was still refused with this error."""
     in_vain: set[str] = set()
     for run in runs:

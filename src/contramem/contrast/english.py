@@ -1,8 +1,9 @@
 """Ordinary English: words that identify nobody and claim nothing, whatever field of a trace they appeared in.
 
-There are two lists because two checks ask different questions. GENERAL words may enter a card by rephrasing: they name
+There are several lists because checks ask different questions. GENERAL words may enter a card by rephrasing: they name
 no app, thing or rule. EVERYDAY words name things (`rent`, `lunch`): a card may contain them only if its sources do.
-First names that are also words (`rose`, `frank`) are in neither list. All forms of a word count as that word.
+COMMON words are only known not to be names. First names that are also words (`rose`, `frank`) are in no list. All forms
+of a word count as that word.
 """
 
 from __future__ import annotations
@@ -151,6 +152,107 @@ EVERYDAY = frozenset(
     wifi window wine winter wire wireless woman women wood worker workflow workout workshop workspace wrench wrist
     yard year yearly yellow yoga yogurt zipper zone""".split()
 )
+
+COMMON = frozenset(
+    """abstract acceptance accessible accurate action actual adequate adjustment administrator advisor affair aggregate
+    agree ah aha aid algebra algorithm algorithmic allocation allow alphabet alternate amid analysis analyst
+    analyze ancient annotate announce anonymous anywhere apparently appendix applicable appreciate approximate
+    approximately architecture area argument arithmetic array arrow artifact artificial aspect assert assess
+    assistance associate assumption asterisk astronomy asymmetric attribute audio audit authority auxiliary
+    avoid award axes axis background barely base baseline basically batch begin beginner behind belief benchmark
+    beneath beneficial benefit beside besides betting biography biologist biology birth bold bookmark boolean
+    bored boundary brave breakdown brilliant bullet bureau byte calculator calculus callback cannot capable
+    capitalize caption care carefully cascade catalogue celebrate census centimeter central centre century
+    ceremony challenge championship char character characteristic checker checklist chemistry childhood choose
+    chromosome circle circumstance citation cite citizen citizenship civil clarify clarity classic classroom
+    climate clipboard clue coalesce cognitive coin collaborate collaborative collector colony comic commentary
+    commercial common commonly comparison compatible compilation compiler complex compliance compound
+    comprehensive concentrate concept concise conclusion concrete condition conduct confirm consider
+    consideration consortium constraint consult contemporary contextual continent continental contingency
+    continue contradict contribute contributor control convenient conventional coordinate copyright correct
+    correctly correlate correspond correspondence corresponding counter crash creation creator credential crime
+    crisis criterion critic criticism critique crucial cubic cult cultural curious cursor cyclic dataset deaf
+    death debate debugger decade decimal decode decorator deduce deep defect define definitely delegate
+    delimiter demographic demonstrate denominator density depend dependency deprecate depth derivative derive
+    descend descending description despite determinant developer diabetes diagnose diagnostic dialog dialogue
+    diameter die digit dimension direct directly disability disagree disclaimer discovery discrete disease
+    distance distribute district diverse diversity documentation domestic dominant donate dozen drama drastic
+    draw drawing drought dubious due dummy dynamic earliest ease eastern eat economic economics economist
+    edition educator effective efficiency efficient elaborate elect electron elegant element elementary
+    eliminate ellipsis elsewhere embed embedded embroidery emerge emotion emotional emphasis encode encoding
+    encourage encyclopedia energy enforce enhance enormous enrich ensemble ensure enthusiastic entity enumerate
+    enzyme epic equality equivalent essay essence ethical ethics ethnic evaluator even everybody everyday
+    everyone evident evolve exact examine exceptional excess exclusive excuse executor exhaustive existing
+    exotic expect experience experimental expire explanation explorer exponent exposure expression extensive
+    extraordinary factor factual faculty fame familiar famous fantastic fashion fatal fault favourite feasible
+    federal fifth fifty fight final finale finally fishing fixture flow focus folklore foot footer footnote
+    foreign formatter formula formulae formulate founder fourth fraction franchise freedom frequency frontier
+    fully fundamental funny furthermore galaxy gender generate generator genetic genre genuine geographic
+    geography geology geometry gigabyte given global globally globe glossary goodbye governance governor
+    gradient gradually graduate grammar grateful grid guidance guideline habitat halfway harmful hate header
+    healthy hear helper helpful hence hero hexadecimal hierarchy highest hint histogram historian historic hmm
+    hockey hold honest horizontal horse hundred hybrid hygiene hyphen hypothesis ideal ideally identification
+    identifier ideology idiom illness illustrate imaginary impact imperative implementer implicit importance
+    improper inaccurate inconsistent incorporate indeed indent independence independent independently index
+    indexed indexing indicate indices indirect individual individually inevitable infant inference infinite
+    infinity influence info informal inherit inheritance initialize inline inner insecure insider inspire
+    instance instant integer integral integrate intellectual intelligence intelligent intensive intentional
+    interact interactive interchange intermediate interpretation interpreter interrupt intersect interval
+    intrinsic intuitive invalidate invariant inverse invert investigate investor invisible isolate iterate
+    iterator jail jazz joint joke keyword kilogram kilometer kingdom knowledge knowledgeable known laboratory
+    lambda landmark landscape laser latitude lattice leg legacy legal legend length leverage lexical lexicon
+    liable liberal librarian lifespan lifestyle lifetime linear literacy literary literature liver locale
+    logarithm logical longitude lowercase loyal magic magnitude mammal mandatory manufacturer manuscript margin
+    markdown marketplace markup mass massive mathematical mathematics maximize meaningful meanwhile mechanism
+    medieval medium membrane memoir merit metadata meter metro microphone minimal minimize minister minority
+    miscellaneous mission mixture mobility moderator modern modest module molecule monarch monster mood moral
+    motivate mr mrs ms multiply municipal muscle musical musician mutual mystery myth naive naked namespace
+    narrative national nationality navigate nearby nearest neat necessarily neglect negligible negotiate neither
+    nested neural neutral new newest nightmare nobody node nominal nominee normalize notable notion notorious
+    nowhere nuclear numerator numeric obey objective obscure observation observe observer obstacle obtain
+    obtained occasional occasionally occupy occur ocean offensive oh older oldest onward oops opaque operand
+    operator opinion oppose optimal optimizer optional oral orbit ordinal organism organize organizer origin
+    orthogonal outcome outer outlier outline outward overcome overlay owe oxygen padding pane panic parabola
+    paradox paragraph parallel parser participate particle passive paste patent peculiar pedestrian penguin
+    perceive percentage permanent permanently perpendicular persist persona personality perspective phenomenon
+    philosopher philosophy physician physicist physics pixel placeholder planet playful pleasure plotter plugin
+    poet poetry point polar politician politics poll polynomial popular populate portal portion portrait possess
+    possibly potential potentially pragmatic precede precedence predator predecessor predicate predict predictor
+    preference preliminary premise president presumably prevent previously primarily primitive principal
+    principle printer prior privacy privilege probably problematic proceed proceeding produce professional
+    profound programmer prohibit prominent pronoun pronounce propagate protocol provider proximity publisher
+    pupil pursue pursuit qualitative quantitative quantity quantum quartet radical radius railway rapid rapidly
+    rational reach readonly realize rear reasonably rebuild reciprocal recommend recommended reconstruct
+    rectangle recursive redundant referendum refine regex regional regret relational relationship relevance
+    relevant reliable relief religion religious rely remainder remarkably remote repeat repeatedly replica
+    representation representative reproduce request require researcher resident resist respective response
+    responsible rest retry revise rhythm rigorous ritual rival romantic root row ruin rule rural sacred
+    sacrifice salient sandbox satellite satisfactory scaffold scalar scan scarce scenario scene scholar
+    scholarly scientific scientist scratch screenshot scroll scrutiny sculpture seamless seasonal secondary
+    secretary secure segment selector semantic semicolon sensible sensitive separate separator sequel sequential
+    serious settler seventh severe severity shadow shallow sidebar sidewalk signature silence similarities
+    similarity simple simplify simply simulate simultaneous single singular situation sixth skill skip slang
+    slice slope snippet socialist society soldier solid solve somebody somehow sometimes somewhat somewhere soul
+    spatial specialist specialize species specific specify specimen spectrum speculate sphere spirit spiritual
+    spontaneous spouse static statue steady stereotype sticky still straightforward stranger strategist stress
+    stride striking stripe structural stub stupid subsequent subsequently substance substantial subtask subtle
+    subtract success successive succinct suddenly suite super superficial superior supernatural supervise
+    supreme surgeon surplus surround surrounding survive survivor suspect suspicious symbol symbolic symmetric
+    symmetry sympathy synchronous synonym synopsis syntactic syntax synthesis synthetic systematic tab taboo
+    tactic tale talent target taste teaching technique telescope tell temperature tempo temporarily tendency
+    tense tension tensor territory terrorism textual theorem theory therapy therefore thermodynamics thickness
+    third thousand thriller thumb thumbnail tier timer timestamp timezone timid tolerance tone toolbar toolkit
+    topic topics topology trace traceable traceback trademark traditional tragedy transcript transform transit
+    transparent transpose trap treaty triangle tribe trick trip triple trivial troubleshoot true truly truncate
+    tuple twelve twenty type typical typically ubiquitous understand uniform unify union universal universe unix
+    upper uppercase upward usually utilize vacant validate validation validator validity variance variant vast
+    vector verb verbatim verbose verifiable verification verifier versus vessel veteran victim viewer viewport
+    violate violence virtual virtually virtue virus visibility vision vocabulary voltage voluntary volunteer
+    voyage vulnerable war way weakness wealth weapon web webpage weigh weight weird welfare whereas wherever
+    whichever whilst whoever widespread width wildlife wipe wonder wonderful workaround workload workplace
+    worldwide worthwhile wow wrapper writer yeah yearbook yield youth zero zoom""".split()
+)
+"""Words about work, programs, science and society. None of them is a frequent name of people."""
 
 _FORMS = {
     "become": "became", "begin": "began begun", "break": "broke broken", "bring": "brought", "build": "built",

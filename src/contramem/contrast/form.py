@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from contramem.contrast.object_repr import decode_objects, is_object_repr
+
 FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
 
 MAX_LEAVES = 4000
@@ -54,8 +56,16 @@ class ParsedResult(NamedTuple):
 
     form: ResultForm
     leaves: tuple[Leaf, ...]
+    """Without booleans: they are nobody's value, and where one was seen before says nothing."""
     prose: str
     """The text in which to search for names and numbers if there are no fields."""
+    with_booleans: tuple[Leaf, ...] = ()
+    """All leaves in their order, if there are booleans among them."""
+
+    @property
+    def shown(self) -> tuple[Leaf, ...]:
+        """The leaves that a reader is shown."""
+        return self.with_booleans or self.leaves
 
 
 _FIELD = re.compile(r"[a-z_][A-Za-z_\-]*\d{0,2}[A-Za-z_\-]*|[A-Z][A-Z_]+")
@@ -90,15 +100,20 @@ def _parse_text(text: str) -> ParsedResult:
         return ParsedResult(ResultForm("nothing"), (), "")
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return ParsedResult(ResultForm("empty", size=0), (), "")
-    if stripped[0] in '[{"(':
+    if looks_structured(stripped):
         value = decode_literal(stripped)
         if isinstance(value, (dict, list)):
             return _parse_value(value)
     return _parse_key_lines(stripped) or ParsedResult(ResultForm("text"), (), stripped)
 
 
+def looks_structured(text: str) -> bool:
+    """May it be JSON, a Python literal or the repr of an object (`Contact(name='Ann')`)?"""
+    return text[:1] in ("[", "{", "(", '"') or is_object_repr(text)
+
+
 def decode_literal(text: str) -> object:
-    """Decode JSON or the repr of plain Python data; None if the text is neither. Nothing is evaluated."""
+    """Decode JSON or the repr of Python data; None if the text is neither. Nothing is evaluated."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -108,7 +123,7 @@ def decode_literal(text: str) -> object:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
+        return decode_objects(text)
 
 
 def _parse_key_lines(text: str) -> ParsedResult | None:
@@ -150,8 +165,10 @@ def _unquote(value: str) -> str:
 
 
 def _parse_value(value: object) -> ParsedResult:
-    leaves = tuple(_leaves(value))
-    return ParsedResult(_form(value), leaves, "\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
+    found = tuple(_leaves(value))
+    leaves = tuple(leaf for leaf in found if not isinstance(leaf.value, bool))
+    prose = "\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str))
+    return ParsedResult(_form(value), leaves, prose, found if len(leaves) < len(found) else ())
 
 
 def _form(value: object) -> ResultForm:
@@ -196,6 +213,6 @@ def _leaves(value: object) -> Iterator[Leaf]:
                     stack.append((field, name))
         elif isinstance(node, (list, tuple, set)):
             stack.extend((field, child) for child in reversed(list(node)))
-        elif node is not None and not isinstance(node, bool):
+        elif node is not None:
             given += 1
             yield Leaf(field, node)

@@ -60,10 +60,19 @@ def instructs(text: str) -> bool:
 
 def overrides(text: str) -> str | None:
     """How `text` tries to take over an agent, in words; None for any other text, imperative or not."""
+    return _find_override_once(text) if len(text) <= MAX_KEPT_CHARS else _find_override(text)
+
+
+def _find_override(text: str) -> str | None:
     plain = plain_text(text[:MAX_SCANNED_CHARS])
     near = _windows(plain)
     strong = [form for form in FORMS if form.weight == ENOUGH and form in near]
     return next((form.name for form in strong if form.pattern.search(plain)), None)
+
+
+_find_override_once = lru_cache(maxsize=1024)(
+    _find_override
+)  # a card's text is checked with every task that teaches it
 
 
 def read(text: str) -> ParsedText:

@@ -12,9 +12,10 @@ import msgspec
 
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.form import ResultForm
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Effect

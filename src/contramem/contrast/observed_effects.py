@@ -93,7 +93,7 @@ def _find_rereads(run: Trajectory) -> Iterator[Reread]:
     for event in run.events:
         if event.actor != "agent":
             last.clear()  # users and environments change things on their own
-        elif event.function and not _worked(event):
+        elif event.function and not _has_worked(event):
             if event.effect != "read":
                 last.clear()  # nobody knows what it did before it failed
         elif event.function:
@@ -107,7 +107,7 @@ def _find_rereads(run: Trajectory) -> Iterator[Reread]:
             since.append(event.function)
 
 
-def _worked(event: Event) -> bool:
+def _has_worked(event: Event) -> bool:
     return event.result is not None and not event.result.error
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 import msgspec
 
 from contramem.contrast.conventions import SharedValue
-from contramem.contrast.packet import Packet, PacketRun, find_actions, packet_of
+from contramem.contrast.packet import Packet, PacketRun, packet_of
 from contramem.contrast.signal import Signal
+from contramem.contrast.step import find_actions
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import PoolShard
-from contramem.traces.trajectory import Trajectory
+from contramem.traces.trajectory import Trajectory, digest
 
 IN_MEMORY_BYTES = 8 << 20
 MAX_HELD = 1_000
@@ -35,9 +36,19 @@ class PacketRow(NamedTuple):
     called: tuple[str, ...]
     """The functions with at least one call in the packet that teaches something."""
     encoded: bytes
+    content: str
+    """The packet's `content_digest`."""
 
     def decode(self, vocabulary: Vocabulary) -> Packet:
         return decode_packet(self.encoded, vocabulary)
+
+
+def findings_of(packet: Packet) -> dict[str, Any]:
+    """What later stages found in the packet, by name. They put it there; it is encoded with the packet."""
+    findings = vars(packet).setdefault("findings", {})
+    if isinstance(findings, bytes):  # decoded when somebody asks
+        findings = vars(packet)["findings"] = pickle.loads(findings)
+    return cast(dict[str, Any], findings)
 
 
 def encode_packet(packet: Packet) -> bytes:
@@ -46,11 +57,12 @@ def encode_packet(packet: Packet) -> bytes:
     runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
-    return pickle.dumps((bare, *parts), pickle.HIGHEST_PROTOCOL)
+    findings = pickle.dumps(findings_of(packet), pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((bare, *parts, findings), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
-    bare, runs, recorded, signals = pickle.loads(encoded)
+    bare, runs, recorded, signals, findings = pickle.loads(encoded)
     whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
     packet: Packet = replace(
         bare,
@@ -60,6 +72,7 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
         conventions=_count_again(bare.conventions, vocabulary),
     )
     packet.placeholders.use(vocabulary)
+    vars(packet)["findings"] = findings
     return packet
 
 
@@ -69,14 +82,24 @@ def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> 
     return tuple(sorted((convention for convention in counted if convention is not None), key=str))
 
 
-def contrast_shard(vocabulary: Vocabulary, shard: PoolShard) -> list[PacketRow]:
+class ContrastPlan(NamedTuple):
+    """How packets are made."""
+
+    vocabulary: Vocabulary
+    study: Callable[[Packet], object] | None = None
+    """Called with each packet where it is made, to add to its findings."""
+
+
+def contrast_shard(plan: ContrastPlan, shard: PoolShard) -> list[PacketRow]:
     """Make the packets of some tasks. A job for an engine."""
-    return [_row(packet_of(runs, vocabulary)) for runs in shard.decode()]
+    return [_make_row(plan, packet_of(runs, plan.vocabulary)) for runs in shard.decode()]
 
 
-def _row(packet: Packet) -> PacketRow:
+def _make_row(plan: ContrastPlan, packet: Packet) -> PacketRow:
+    if plan.study is not None:
+        plan.study(packet)
     called = {step.function for run in packet.runs for step in run.actions if step.function}
-    return PacketRow(packet.ability, tuple(sorted(called)), encode_packet(packet))
+    return PacketRow(packet.ability, tuple(sorted(called)), encode_packet(packet), packet.content_digest)
 
 
 def learn_shard(_: None, shard: PoolShard) -> Vocabulary:
@@ -89,6 +112,7 @@ class _Place(NamedTuple):
 
     ability: str
     called: tuple[str, ...]
+    content: str
     offset: int
     length: int
 
@@ -100,6 +124,13 @@ class PacketGroup(NamedTuple):
     ability: str = ""
     functions: tuple[str, ...] = ()
     """The functions whose cards they make, if the group is not an ability."""
+    content: str = ""
+    """A digest of the packets, if it is known without reading them."""
+
+    @property
+    def size(self) -> int:
+        """How many functions or tasks are decided on."""
+        return len(self.functions or self.numbers)
 
 
 class PacketFile(Sequence[Packet]):
@@ -113,7 +144,7 @@ class PacketFile(Sequence[Packet]):
         offset = 0
         for row in rows:
             self._spool.write(row.encoded)
-            self._places.append(_Place(row.ability, row.called, offset, len(row.encoded)))
+            self._places.append(_Place(row.ability, row.called, row.content, offset, len(row.encoded)))
             offset += len(row.encoded)
 
     def __len__(self) -> int:
@@ -147,7 +178,7 @@ class PacketFile(Sequence[Packet]):
         numbers: dict[str, list[int]] = defaultdict(list)
         for number, place in enumerate(self._places):
             numbers[place.ability].append(number)
-        return [PacketGroup(tuple(packets), ability) for ability, packets in sorted(numbers.items())]
+        return [self._group(packets, ability=ability) for ability, packets in sorted(numbers.items())]
 
     def by_function(self) -> list[PacketGroup]:
         """The packets in which each function is called. Functions that are called in the same packets form one group,
@@ -161,11 +192,16 @@ class PacketFile(Sequence[Packet]):
         together: set[int] = set()
         for function, packets in sorted(numbers.items()):
             if functions and len(together | set(packets)) > MAX_HELD:
-                groups.append(PacketGroup(tuple(sorted(together)), functions=tuple(functions)))
+                groups.append(self._group(together, functions=functions))
                 functions, together = [], set()
             functions.append(function)
             together |= set(packets)
-        return [*groups, PacketGroup(tuple(sorted(together)), functions=tuple(functions))] if functions else groups
+        return [*groups, self._group(together, functions=functions)] if functions else groups
+
+    def _group(self, numbers: Iterable[int], ability: str = "", functions: Iterable[str] = ()) -> PacketGroup:
+        chosen = tuple(sorted(numbers))
+        content = digest("\n".join(self._places[number].content for number in chosen))
+        return PacketGroup(chosen, ability, tuple(functions), content)
 
     def close(self) -> None:
         """Release the temporary file."""

@@ -92,6 +92,11 @@ class Placeholders:
             return self.text(text)
         return self._redact(composed, whole=False)
 
+    def received(self, text: str) -> str:
+        """A text that reached the agent, with the values in it replaced; sentences that some field contains stay."""
+        composed = compose_accents(text)
+        return self.text(text) if len(composed) > MAX_SCANNED_CHARS else self._redact(composed, texts=False)
+
     def add_text(self, text: str) -> str:
         """Redact a text that accompanies the runs. Values that occur only in it get the next free placeholders."""
         self._seen.add_text(text)
@@ -139,12 +144,14 @@ class Placeholders:
         )
         return matcher, entries
 
-    def _redact(self, text: str, *, whole: bool = True) -> str:
+    def _redact(self, text: str, *, whole: bool = True, texts: bool = True) -> str:
         """Replace the longer of two overlapping stretches; the rest of the shorter one is not a value by itself.
 
-        Without `whole`, the text as a whole is not treated as a value.
+        Without `whole`, the text as a whole is not treated as a value; without `texts`, nor is any known text.
         """
         replacements = dict(self._find_known_values(text))
+        if not texts:
+            replacements = {span: name for span, name in replacements.items() if not name.startswith("<TEXT")}
         if not whole:
             bare = text.strip().rstrip(".!?")
             replacements = {span: name for span, name in replacements.items() if span[1] - span[0] < len(bare)}

@@ -8,11 +8,12 @@ are allowed, as the thing that the message is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from contramem.contrast.english import FUNCTION_WORDS, is_ordinary, stem
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.program_words import PROGRAM_WORDS
 from contramem.traces.effects import LEXICON, words
 
 MAX_STRANGE_WORDS = 2
@@ -27,6 +28,9 @@ _CODE = re.compile(
     r"[\w.]+(?:Error|Exception|Warning|Failure|Fault)\b|`[^`]*`|\b\w+(?:[._]\w+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b"
 )
 """Names of errors, functions and fields, as programs write them."""
+_TOKEN = re.compile(r"<[A-Z][A-Z_|\d]*>|[^\W\d][\w]*(?:\.\w+)*")
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
+_SEVERAL_VALUES = re.compile(r"<VALUE>(?:[ ,]*<VALUE>)+")
 UNSPACED_LETTER = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Characters of scripts written without spaces."""
 _UNSPACED = re.compile(UNSPACED_LETTER)
@@ -57,6 +61,8 @@ _OF_PROGRAMS = frozenset(
     )
 )
 """Words for the parts of a program."""
+_PREFIX = re.compile(r"^(?:un|non|re|dis|pre|mis|in|im|sub|over|out)(?=[a-z]{3})")
+_PROGRAM_STEMS = frozenset(map(stem, PROGRAM_WORDS))
 _OBJECTS = frozenset(
     """a an the all any every each this that these those your my our his her their its to it me us them money
     everything everyone anything whatever whoever as""".split()
@@ -65,9 +71,14 @@ _OBJECTS = frozenset(
 
 def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
     """Could a program have said this about a call? `interface`: names of functions, arguments and fields."""
-    if _NOT_LATIN.search(text) or _SPELLED_OUT.search(text) or _orders_something(text):
+    if not is_written_in_words(text) or _orders_something(text):
         return False
     return count_strange_words(text, interface) <= MAX_STRANGE_WORDS
+
+
+def is_written_in_words(text: str) -> bool:
+    """Latin letters that make words: no other script, nothing spelled letter by letter."""
+    return not _NOT_LATIN.search(text) and not _SPELLED_OUT.search(text)
 
 
 def _orders_something(text: str) -> bool:
@@ -85,13 +96,47 @@ def count_strange_words(text: str, interface: Iterable[str] = ()) -> int:
     return sum(max(1, len(word) // CHARS_OF_A_WORD) if _UNSPACED.search(word) else 1 for word in strange)
 
 
+def mask_foreign_words(text: str, interface: Iterable[str] = ()) -> str:
+    """`text` with `<VALUE>` for every word, and every name from code, that holds a word of no list of ours."""
+    named = _stems_of(interface)
+
+    def mask(token: re.Match[str]) -> str:
+        if _PLACEHOLDER.fullmatch(token[0]):
+            return token[0]
+        parts = _NAME_PART.findall(token[0])
+        return "<VALUE>" if any(_is_foreign(part, named) for part in parts) else token[0]
+
+    return _SEVERAL_VALUES.sub("<VALUE>", _TOKEN.sub(mask, text))
+
+
 def find_strange_words(text: str, interface: Iterable[str] = ()) -> Iterator[str]:
     """Words of `text` that are neither English, nor program vocabulary, nor names from code or the `interface`."""
-    named = {stem(word.lower()) for name in interface for word in words(name)}
+    named = _stems_of(interface)
     for word in _WORD.findall(_CODE.sub(_words_of_code, text)):
-        is_named = stem(word.lower()) in named or _is_known(word.lower())
-        if _UNSPACED.search(word) or (len(word) > 2 and not is_named):
+        if _is_strange(word, named):
             yield word
+
+
+def has_foreign_word(text: str, interface: Iterable[str] = ()) -> bool:
+    """Does `text` hold a word that is neither English nor of the interface: anybody's name, in any language?"""
+    return mask_foreign_words(text, interface) != text
+
+
+def _is_foreign(word: str, named: Collection[str]) -> bool:
+    return _is_strange(word, named) and not any(map(_is_of_programs, (word.lower(), _PREFIX.sub("", word.lower()))))
+
+
+def _is_of_programs(word: str) -> bool:
+    return word in PROGRAM_WORDS or stem(word) in _PROGRAM_STEMS or _is_known(word)
+
+
+def _stems_of(interface: Iterable[str]) -> set[str]:
+    return {stem(word.lower()) for name in interface for word in words(name)}
+
+
+def _is_strange(word: str, named: Collection[str]) -> bool:
+    is_named = stem(word.lower()) in named or _is_known(word.lower())
+    return _UNSPACED.search(word) is not None or (len(word) > 2 and not is_named)
 
 
 def _words_of_code(name: re.Match[str]) -> str:

@@ -11,7 +11,8 @@ from contramem.contrast.quotation import quote_words
 from contramem.contrast.signal import RunsByOutcome, Signal, cites_of, in_words, same_call
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 
 class Reaction(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
-from contramem.contrast.plain_words import is_general, is_plain, is_plain_word
+from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound
 from contramem.contrast.spans import spans
 from contramem.contrast.speech import speech_of
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
@@ -24,6 +24,8 @@ from contramem.traces.trajectory import Event, Trajectory
 MAX_SCANNED_CHARS = 20_000
 """Maximum length of a text without fields. Longer texts are described by their form and never shown."""
 
+MIN_NAME_CHARS = 2
+"""A single letter names nobody."""
 _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
 _WORDED = names_where(lambda type_: type_.is_written_in_words)
 _RANK = {type_.name: rank for rank, type_ in enumerate(TYPES)}
@@ -31,6 +33,8 @@ _KEYLESS = frozenset({"TIME", "OPENING"})
 _CAPITALISED = frozenset({"NAME", "OPENING"})
 _BEFORE_HEADING = re.compile(r"(?:^|\n)[\s\d.()>•-]*(?:#+|\*\*|__)[\s\d.():]*(?:[A-Z][a-z]+ ){0,2}\Z")
 _AFTER_HEADING = re.compile(r"[^\n*_]{0,80}(?:\*\*|__|\n|\Z)")
+_BEFORE_LABEL = re.compile(r"(?:^|\n)[\s\d.()>•*|-]*\Z")
+_AFTER_LABEL = re.compile(r"\**(?::|[ \t]*(?:\n|\Z))")
 MAX_BEFORE_HEADING = 60
 _MAY_BE_PLAIN = names_where(lambda type_: type_.is_written_in_words and type_.name != "ADDRESS")
 """Types of which an ordinary word reveals nothing. A place, a person or an identifier may have any name."""
@@ -52,6 +56,8 @@ class Sightings:
         """Words that tools list as permitted."""
         self._plain: set[Key] = set()
         """Ordinary words that filled an argument or a field."""
+        self._kept: set[Key] = set()
+        """Words of a closed vocabulary that filled an argument or a field (`XL`): readable there, so in prose too."""
         self._openings: dict[str, None] = {}
         """Capitalised words that open a sentence; which of them are names is decided once everything has been seen."""
         self._tokens: set[str] = set()
@@ -102,7 +108,7 @@ class Sightings:
     def is_plain(self, key: Key) -> bool:
         """Does this word stay readable: permitted by a tool, or ordinary? Not if it is capitalised and also filled a
         person's field."""
-        if key.numeric is None and key.text in self._listed:
+        if key.numeric is None and (key.text in self._listed or (key in self._kept and key not in self._fields)):
             return True
         return key in self._plain and (key not in self._fields or self.originals[key].islower())
 
@@ -158,6 +164,8 @@ class Sightings:
         if self._vocabulary.keeps(function, role, value):
             if key is not None and is_plain(str(value)):
                 self._plain.add(key)
+            elif key is not None and kind in _MAY_BE_PLAIN:
+                self._kept.add(key)
             return
         if key is not None and kind in _MAY_BE_PLAIN and is_plain(str(value)):
             self._plain.add(key)
@@ -216,11 +224,14 @@ class Sightings:
         return names
 
     def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
-        """Of values found only in prose: not capitalised common words, nor a number also known under a more specific
-        type."""
+        """Of values found only in prose: not capitalised common words (`Read-only`, `NOT FOUND`), nor a number also
+        known under a more specific type."""
         if kind == "NAME":
-            alone = " " not in key.text and is_plain_word(self.originals[key])
-            return not alone and not all(map(self._is_common, key.text.split()))
+            if len(key.text.strip(". ")) < MIN_NAME_CHARS:
+                return False
+            original = self.originals[key]
+            plain = (" " not in original or original.isupper()) and all(map(is_plain_compound, original.split()))
+            return not plain and not all(map(self._is_common, key.text.replace("-", " ").split()))
         return kind != "NUMBER" or not any(
             sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
         )
@@ -234,8 +245,11 @@ class Sightings:
 
 
 def _is_heading(text: str, start: int, end: int) -> bool:
-    """Is it a heading of ordinary words (`## Execution Rules`, `**Missing Data**:`), whose capitals name nothing?"""
-    if " " not in text[start:end] or not all(map(is_plain_word, text[start:end].split())):
+    """Is it a heading of ordinary words (`## Execution Rules`, `**Missing Data**:`, `- Total Price:`), whose capitals
+    name nothing?"""
+    if " " not in text[start:end] or not all(map(is_plain_compound, text[start:end].split())):
         return False
-    before = max(0, start - MAX_BEFORE_HEADING)
-    return bool(_AFTER_HEADING.match(text, end) and _BEFORE_HEADING.search(text[before:start]))
+    before = text[max(0, start - MAX_BEFORE_HEADING) : start]
+    if _AFTER_LABEL.match(text, end) and _BEFORE_LABEL.search(before):
+        return True
+    return bool(_AFTER_HEADING.match(text, end) and _BEFORE_HEADING.search(before))

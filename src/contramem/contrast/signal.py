@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import PacketRun, Step
+    from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 Axis: TypeAlias = Literal["correctness", "efficiency", "recovery", "recurring failure"]
 

@@ -39,6 +39,7 @@ _DURATION = (
 )
 _DATE = (
     r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?(?![\d\-])"
+    r"(?:[T ](?:[01]\d|2[0-3])(?=[.)'\"›]?$))?"
     r"|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})\b(?!\.\d)|\d{4}/\d{1,2}/\d{1,2}\b|\b\d{1,2}/\d{4}\b"
     rf"|\b{MONTH_PATTERN}\s\d{{1,2}}{_TH}?(?:,?\s\d{{4}})?\b|\b\d{{1,2}}{_TH}?\s(?:of\s)?{MONTH_PATTERN}(?:,?\s\d{{4}}\b)?"
     rf"|\b{MONTH_PATTERN}\s\d{{4}}\b|\b{_DAY}s?\b|\b(?:{_FULL_MONTHS})\b|\b\d{{1,2}}{_TH}\b"
@@ -234,7 +235,7 @@ _REFERENCES = tuple(word for type_ in TYPES if type_.points_at_thing and type_.h
 
 
 def form_of_value(value: object, role: str) -> str:
-    """The form of an argument's value in words, without the value. The three functions below read such a form."""
+    """The form of an argument's value in words, without the value. The four functions below read such a form."""
     if isinstance(value, (list, tuple)):
         forms = sorted({_form_words(item, role)[1] for item in value})
         return f"{_LIST}{' or '.join(forms)}" if forms else "empty list"
@@ -249,6 +250,11 @@ def is_list_form(form: str) -> bool:
 def is_date_form(form: str) -> bool:
     """Is it the form of a date or time, or of a list of them?"""
     return _DATE in form or _DATES in form
+
+
+def date_pattern(form: str) -> str:
+    """How values of a date form are written: `YYYY-MM-DD`. Empty for other forms and for lists."""
+    return form.removeprefix(_DATE) if form.startswith(_DATE) else ""
 
 
 def is_reference_form(form: str) -> bool:

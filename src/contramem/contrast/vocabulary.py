@@ -22,7 +22,8 @@ from contramem.contrast.permitted import find_allowed_values, find_documented_va
 from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
-from contramem.traces.sanitize import plain_label
+from contramem.traces.sanitize import is_choice
+from contramem.traces.secrets import is_secret_name
 from contramem.traces.trajectory import Tool, Trajectory
 
 MIN_TASKS = 4
@@ -145,7 +146,7 @@ class Vocabulary:
     def _learn_enums(self, tool: Tool) -> None:
         properties = tool.parameters.get("properties")
         for name, schema in properties.items() if isinstance(properties, dict) else ():
-            if not isinstance(schema, dict):
+            if not isinstance(schema, dict) or is_secret_name(name, "any"):
                 continue
             documented = find_documented_values(str(schema.get("description") or ""))
             if documented and is_vocabulary(documented, name):
@@ -153,9 +154,7 @@ class Vocabulary:
             values = schema.get("enum")
             if isinstance(values, list):
                 self._enums[tool.function, name].update(
-                    value
-                    for value in values
-                    if isinstance(value, int) or (isinstance(value, str) and plain_label(value) == value)
+                    value for value in values if isinstance(value, int) or (isinstance(value, str) and is_choice(value))
                 )
 
     def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:

@@ -91,9 +91,9 @@ def card_figure(folder: ResultFolder) -> Figure | None:
     cards = {card.card_id: card for path in sorted(folder.memory.glob(f"fold-*/{OURS}/{BANK}"))
              for card in load_frozen(path).cards}  # fmt: skip
     runs = read_traces(sorted((folder.runs / OURS).rglob("*.jsonl"))) if (folder.runs / OURS).is_dir() else ()
-    shown = Counter(card_id for run in runs for memory in run.guidance for card_id in memory.cards)
+    counts = Counter(card_id for run in runs for memory in run.guidance for card_id in memory.cards)
     chosen: dict[str, Card] = {}
-    for card_id in sorted(cards, key=lambda name: (-shown[name], name)):
+    for card_id in sorted(cards, key=lambda name: (-counts[name], name)):
         chosen.setdefault(cards[card_id].kind, cards[card_id])
     texts = {name: text_of(chosen[kind]).lines
              for kind, name in (("function", "Function Card"), ("skill", "Skill Card")) if kind in chosen}  # fmt: skip

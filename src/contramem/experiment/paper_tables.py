@@ -203,9 +203,9 @@ def events_table(results: Results, layout: Layout) -> ReportTable:
             if OURS in by_condition and (part := by_condition[OURS].by_ability.get(ability)) is not None
         ]
         pairs = [(events.base, events.memory) for events in sides if events is not None]
-        known = [(base, memory) for base, memory in pairs if base is not None and memory is not None]
-        if known:
-            base, memory = (mean(side) for side in zip(*known, strict=True))
+        complete = [(base, memory) for base, memory in pairs if base is not None and memory is not None]
+        if complete:
+            base, memory = (mean(side) for side in zip(*complete, strict=True))
             means.append((base, memory))
             rows.append(_event_row(ability.capitalize(), base, memory))
     if means:
@@ -360,5 +360,5 @@ def _share(cell: ArmResult, ability: str) -> float | None:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return mean(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return mean(numbers) if numbers else None

@@ -30,6 +30,7 @@ from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retrieval
 
 if TYPE_CHECKING:
+    from contramem.inject.rule_lines import RuleLine
     from contramem.monitor.guard_monitor import Obligation
 
 TASK_START = "inject/prompts/task_start.jinja"
@@ -113,7 +114,7 @@ class Writer:
     def __init__(self) -> None:
         self._texts: dict[str, CardText] = {}
         self._brief_texts: dict[str, CardText | None] = {}
-        self._rule_texts: dict[str, CardText | None] = {}
+        self._rule_lines: dict[str, RuleLine | None] = {}
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
     def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
@@ -123,29 +124,34 @@ class Writer:
         if not rules:
             return cards
         frame = _start_frame(profile.brief)
-        lines = "\n".join([text.lines[0] for _, text in rules])
+        lines = "\n".join([rule.text for rule in rules])
         paragraphs = [*(cards.text or frame.policy).split("\n\n"), f"{frame.rules_heading}\n{lines}"]
-        listed = tuple([text.card_id for _, text in rules])
+        listed = tuple([rule.hit.card.card_id for rule in rules])
         return replace(
             cards,
             text="\n\n".join(paragraphs),
             tokens=count_paragraphs(paragraphs),
             card_ids=cards.card_ids + listed,
-            card_tokens=cards.card_tokens + tuple([text.upto[1].tokens for _, text in rules]),
+            card_tokens=cards.card_tokens + tuple([rule.tokens for rule in rules]),
             listed=listed,
-            hits=cards.hits + tuple([hit for hit, _ in rules]),
+            hits=cards.hits + tuple([rule.hit for rule in rules]),
             prompt=frame.digest,
             note=retrieval.note,
         )
 
-    def _fitting_rules(self, hits: Sequence[Hit], budget_tokens: int) -> list[tuple[Hit, CardText]]:
-        """The best hits whose lines fit into the budget, each with its line. A long line does not stop shorter ones."""
+    def _fitting_rules(self, hits: Sequence[Hit], budget_tokens: int) -> list[_ListedRule]:
+        """The best hits whose lines fit into the budget. First as many as possible in their short form, then the best
+        of them in full. A long line does not stop shorter ones."""
         room = budget_tokens - _start_frame(False).rules_tokens if hits else 0
         rules = []
         for hit in hits:
-            if (text := self._rule_text(hit.card)) and text.upto[1].tokens <= room:
-                rules.append((hit, text))
-                room -= text.upto[1].tokens
+            if (line := self._rule_line(hit.card)) and line.short_tokens <= room:
+                rules.append(_ListedRule(hit, line.short, line.short_tokens))
+                room -= line.short_tokens
+        for number, rule in enumerate(rules):
+            if (line := self._rule_line(rule.hit.card)) and (more := line.full_tokens - line.short_tokens) <= room:
+                rules[number] = _ListedRule(rule.hit, line.full, line.full_tokens)
+                room -= more
         return rules
 
     def _cards_at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
@@ -250,13 +256,13 @@ class Writer:
             self._brief_texts[card.card_id] = brief_text_of(card)
         return self._brief_texts[card.card_id]
 
-    def _rule_text(self, card: Card) -> CardText | None:
-        if card.card_id not in self._rule_texts:
-            from contramem.inject.rule_lines import rule_text_of  # parsing guards takes time to import
+    def _rule_line(self, card: Card) -> RuleLine | None:
+        if card.card_id not in self._rule_lines:
+            from contramem.inject.rule_lines import rule_line_of  # parsing guards takes time to import
 
             assert isinstance(card, SkillCard)
-            self._rule_texts[card.card_id] = rule_text_of(card)
-        return self._rule_texts[card.card_id]
+            self._rule_lines[card.card_id] = rule_line_of(card)
+        return self._rule_lines[card.card_id]
 
     def _hit_text(self, hit: Hit) -> CardText:
         return self._text(hit.card)
@@ -307,6 +313,15 @@ def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -
     prompt = fill(card.first(lines))
     text = prompt.text.strip()
     return _guidance(text, count_tokens(text), prompt.digest, [(card, lines)])
+
+
+@dataclass(frozen=True)
+class _ListedRule:
+    """A line of the list of rules."""
+
+    hit: Hit
+    text: str
+    tokens: int
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,8 @@ def _add_guidance(serves: MCPServer, runs: _Runs) -> None:
         """Rules from earlier runs at tasks like this one. Call it once, with the whole task, before the first step."""
         run = runs.start(task, ability, apps)
         text = run.guidance.text or f"Nothing is known that fits this task ({run.guidance.note})."
-        told = f"\n\n(run {run.run_id}; tell how it ended with report_outcome)" if runs.memory.recording else ""
-        return text + told
+        hint = f"\n\n(run {run.run_id}; tell how it ended with report_outcome)" if runs.memory.recording else ""
+        return text + hint
 
     @serves.prompt()
     def start_task(task: str) -> str:
@@ -98,7 +98,13 @@ def _add_reports(serves: MCPServer, runs: _Runs) -> None:
         return f"Noted: run {ended.run_id} {'passed' if passed else 'failed'}."
 
     @serves.tool(structured_output=False)
-    def report_call(function: str, arguments: dict[str, Any], result: str = "", error: str = "", run: str = "") -> str:
+    def report_call(
+        function: str,
+        arguments: dict[str, Any],
+        result: str | dict[str, Any] | list[Any] = "",
+        error: str = "",
+        run: str = "",
+    ) -> str:
         """A tool call that you made, and what came of it. Only useful where runs are recorded (`--record`)."""
         caller = runs.find(run)
         if caller is None:

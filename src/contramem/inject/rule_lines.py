@@ -1,8 +1,8 @@
 """A Skill Card as one line: when it applies, and what to do then.
 
 The line is for cards that the words of a request did not find. Whoever reads it has to see whether it applies, so it
-starts with the call that it is about, or with its condition as the guards state it. A card without guards that was
-checked on the runs by a query says itself when it applies, and its title what to do. Cards whose guards are neither
+starts with the calls that it is about, or with its condition as the guards state it. A card without guards that was
+checked on the runs by a query is about the calls of its functions that change something. Cards whose guards are neither
 about certain calls nor about observations have no line: they are for certain requests, and the words of this one did
 not find them.
 """
@@ -10,34 +10,54 @@ not find them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from contramem.bank.card import SkillCard
 from contramem.counting import count_tokens
-from contramem.inject.budget import CardText, Size, in_lines, size
+from contramem.inject.budget import in_lines
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, TaskSays
 from contramem.retrieve.tokens import tokenize
+from contramem.traces.effects import effect_of
 
 RULE_TOKENS = 55
 """A longer rule is replaced by what its guards say, which is the part that decides, and by its title."""
 LINE_TOKENS = 80
 
 
-def rule_text_of(card: SkillCard) -> CardText | None:
-    """A Skill Card as a line of the list of rules; None if it has no short form."""
-    line = write_rule_line(card)
-    return CardText(card.card_id, (line,), (Size(0, 0), size(line + "\n")), essential=1) if line else None
+@dataclass(frozen=True)
+class RuleLine:
+    """A Skill Card as a line of the list of rules, with its tokens. The short form gives the title instead of the rule,
+    for lists that would otherwise leave out cards."""
+
+    card_id: str
+    full: str
+    full_tokens: int
+    short: str
+    short_tokens: int
+
+
+def rule_line_of(card: SkillCard) -> RuleLine | None:
+    """None if the card has no short form."""
+    full = write_rule_line(card)
+    if not full:
+        return None
+    forms = sorted((count_tokens(f"{line}\n"), line) for line in {full, f"- {in_lines(_write_title(card))}"})
+    short_tokens, short = forms[0]
+    return RuleLine(card.card_id, full, count_tokens(f"{full}\n"), short, short_tokens)
 
 
 def write_rule_line(card: SkillCard) -> str:
-    """`- X: ...` or `- When ...: ...`; empty if the card cannot be told in one line."""
+    """`- X: ...`, `- When ...: ...` or, if neither can be told, `- ... (Applies when: ...)`. Empty if no short form
+    says enough."""
     guards = guards_of(card.guards)
     if not guards and not (card.functions_used and getattr(card, "grade", None)):
         return ""
     if guards and not any(guard.conditions or _find_calls(guard) for guard in guards):
         return ""
-    for line in (_write_rule(card), _write_guards(card), _write_title(card)) if guards else (_write_title(card),):
+    has_condition = guards or _write_functions(card)
+    for line in (_write_rule(card) if has_condition else "", _write_guards(card) if guards else "", _write_title(card)):
         if line and count_tokens(written := f"- {in_lines(line)}") <= LINE_TOKENS:
             return written
     return ""
@@ -49,11 +69,21 @@ def _write_rule(card: SkillCard) -> str:
         return ""
     guards = guards_of(card.guards)
     leads = {_write_lead(guard) for guard in guards}
-    lead = leads.pop() if len(leads) == 1 else _write_condition(card)
-    if len(guards) == 1 and lead and rule.startswith(order := _write_order(guards[0], with_condition=True)):
-        # The condition is in front already.
-        return f"{lead} {_lower(_write_order(guards[0]))}{rule.removeprefix(order)}"
-    return f"{lead} {_lower(rule)}" if lead else f"{rule[0].upper()}{rule[1:]}"
+    lead = leads.pop() if len(leads) == 1 else _write_functions(card)
+    if not lead:
+        return f"{rule[0].upper()}{rule[1:]}"
+    order = _write_order(guards[0], with_condition=True).rstrip(".") if len(guards) == 1 else ""
+    if order and rule.startswith(order):  # the condition is in front already
+        rule = f"{_write_order(guards[0]).rstrip('.')}{rule.removeprefix(order)}"
+    return f"{lead} {_drop_call(rule, lead.rstrip(':'))}"
+
+
+def _drop_call(rule: str, call: str) -> str:
+    """The rule, to be read after the name of the call that it is about."""
+    for start, short in ((f"Call {call} with ", "with "), (f"Do not call {call} with ", "not with ")):
+        if rule.startswith(start):
+            return f"{short}{rule.removeprefix(start)}"
+    return _lower(rule)
 
 
 def _write_guards(card: SkillCard) -> str:
@@ -61,17 +91,26 @@ def _write_guards(card: SkillCard) -> str:
     leads = [_write_lead(guard) for guard in guards]
     if not all(leads):
         return ""
-    orders = [_lower(_write_order(guard)) for guard in guards]
+    orders = [_drop_call(_write_order(guard), lead.rstrip(":")) for lead, guard in zip(leads, guards, strict=True)]
     line = " ".join(f"{lead} {order}" for lead, order in zip(leads, orders, strict=True))
-    return line if set(tokenize(card.title)) <= set(tokenize(line)) else f"{line} ({card.title})"
+    said = {word for guard in guards for word in tokenize(guard.fill(guard.form.instruction))}
+    return line if said.union(tokenize(line)).issuperset(tokenize(card.title)) else f"{line} ({card.title})"
 
 
 def _write_title(card: SkillCard) -> str:
-    return f"{_write_condition(card)} {_lower(card.title)}"
+    if lead := _write_functions(card):
+        return f"{lead} {_lower(card.title)}"
+    return f"{card.title} (Applies when: {_lower(card.applies_when).rstrip('.')})"
 
 
-def _write_condition(card: SkillCard) -> str:
-    return f"When {_lower(card.applies_when).rstrip('.')}:"
+def _write_functions(card: SkillCard) -> str:
+    """`X, Y:`, the functions whose calls the card is about, those that change something if there are any. Empty if the
+    card does not tell."""
+    guards = guards_of(card.guards)
+    about = [guard.advises_on for guard in guards] if guards else list(card.functions_used)
+    named = dict.fromkeys(name.rpartition(".")[2] for name in about if name)
+    names = [name for name in named if effect_of(name) != "read"] or (named if guards else [])
+    return f"{', '.join(f'`{name}`' for name in names)}:" if names else ""
 
 
 def _write_lead(guard: Guard) -> str:
@@ -99,7 +138,7 @@ def _write_order(guard: Guard, *, with_condition: bool = False) -> str:
     elif guard.template == "existence" and guard.conditions == (every_call,):
         order = f"{' and '.join(test.in_words() for test in pattern.conditions)}."
     else:
-        order = guard.fill(guard.form.instruction)
+        order = guard.fill(guard.form.at_call or guard.form.instruction)
     return _shorten_names(order, guard)
 
 

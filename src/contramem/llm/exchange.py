@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from contramem.bank.calls import StoredExchange
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
 from contramem.llm.request import STAGES, ModelReply, Request
 

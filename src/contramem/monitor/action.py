@@ -10,11 +10,12 @@ import msgspec
 from contramem.contrast.form import parse
 from contramem.contrast.speech import asks, speech_of
 from contramem.monitor.history import RunHistory
+from contramem.monitor.results import decode_result, field_values, list_records
 from contramem.traces.trajectory import Effect, Event, Result, Trajectory
 
 if TYPE_CHECKING:
     from contramem.contrast.flow import Flow
-    from contramem.contrast.packet import Step
+    from contramem.contrast.step import Step
 
 # The modules that compute forms and origins of values are imported on first use: most agents only ask for what is still
 # owed, and need not wait for those imports.
@@ -83,6 +84,30 @@ class Action:
     def key(self) -> object:
         """Equal for two calls with the same arguments."""
         return repr(sorted(self.arguments.items(), key=lambda item: item[0]))
+
+
+NO_ACTION = Action("call")
+"""Nothing was seen before it."""
+
+
+class AfterCall(Action):
+    """A call once its result is known: what it returned counts as seen, too."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Action) -> None:
+        super().__init__(call.kind, call.function, call.arguments, call.effect, call.worked, call.time, call.history)
+        self.order, self._call = call.order, call
+
+    def seen_values(self, function: str, field: str) -> frozenset[str]:
+        seen = super().seen_values(function, field)
+        own = field_values(self._call.result(), field) if function == self.function else ()
+        return seen.union(map(_plain, own))
+
+    def seen_records(self, function: str, inside: str = "") -> Iterator[list[dict[str, Any]]]:
+        if function == self.function:
+            yield list_records(self._call.result(), inside)
+        yield from super().seen_records(function, inside)
 
 
 class EventAction(Action):
@@ -219,8 +244,6 @@ def _message_of(event: Event) -> str:
 
 
 def result_of(event: Event) -> Any:
-    from contramem.monitor.results import decode_result
-
     return None if event.result is None else decode_result(event.result.content)
 
 

@@ -43,7 +43,7 @@ class Automaton(ABC):
         names = [self._first.function, self._then.function]
         scope = (*self._open_conditions, *self._open_exceptions)
         conditions = (condition for condition in scope if not isinstance(condition, TaskSays))
-        names += [condition.relevant_function for condition in conditions]
+        names += [function for condition in conditions for function in condition.relevant_functions]
         return frozenset(names) if all(names) else None
 
     @property

@@ -1,7 +1,7 @@
 """Comparison operators of guards: a value against a number, a word or a shape. Used for arguments and for results.
 
 = !=          the same word or number (case is ignored)
-< <= > >=     numbers; `1,200.50` and `$500` are numbers too
+< <= > >=     numbers; `1,200.50` and `$500` are numbers too. Or dates: `< 2026-03-01`
 like          the same shape: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9);
               doubled, they are counted (9999-A99), and any other character stands for itself (9999-W99)
 contains lacks   a substring; also `starts with` and `ends with`
@@ -11,13 +11,15 @@ one of, none of  a set of words: `one of open | held`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from contramem.errors import GuardError
+from contramem.monitor.dates import read_time
 
 Operator: TypeAlias = Literal[
     "=", "!=", "<", "<=", ">", ">=", "like", "contains", "lacks", "starts with", "ends with", "one of", "none of"
@@ -28,6 +30,7 @@ WORD_OPERATORS = "like|contains|lacks|starts with|ends with|one of|none of"
 OPERATORS = rf"!=|<=|>=|=|<|>|\s(?:{WORD_OPERATORS})\s"
 """Regular expression for any operator; longer ones come first so that they match first."""
 
+_OF_DATES: dict[Operator, str] = {"<": "before", "<=": "on or before", ">": "after", ">=": "on or after"}
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥₹]?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*%?")
 _NEGATED: dict[Operator, Operator] = {"!=": "=", "lacks": "contains", "none of": "one of"}
 
@@ -46,6 +49,9 @@ def satisfies(actual: Any, operator: Operator, expected: str) -> bool:
         return any(is_same(actual, word) for word in split_words(expected))
     if operator in _TEXTUAL:
         return _TEXTUAL[operator](str(actual).strip().casefold(), expected.casefold())
+    date = read_time(expected)
+    if date is not None:
+        return compare(read_time(str(actual)), operator, date)
     return compare(read_number(actual), operator, float(expected))
 
 
@@ -54,6 +60,11 @@ _TEXTUAL: dict[Operator, Callable[[str, str], bool]] = {
     "starts with": str.startswith,
     "ends with": str.endswith,
 }
+
+
+def say_operator(operator: Operator, expected: str, words: Mapping[Operator, str]) -> str:
+    """The operator in words. One date is not below another, but before it."""
+    return _OF_DATES[operator] if operator in _OF_DATES and read_time(expected) is not None else words[operator]
 
 
 def is_same(actual: Any, expected: Any) -> bool:
@@ -130,12 +141,14 @@ def _read_form(form: str) -> re.Pattern[str]:
     )
 
 
+_JOINTS = frozenset("and of when within unless where plus minus times rounded".split())
+"""Words that mean something in a guard."""
 _BARE = re.compile(r"[\w\-.]+(?: [\w\-.]+)*")
 
 
 def write_value(value: str) -> str:
     """A value as written in a guard: bare if it cannot be misread, otherwise quoted."""
-    bare = _BARE.fullmatch(value) is not None and not {"and", "of", "when", "within", "unless"} & set(value.split(" "))
+    bare = _BARE.fullmatch(value) is not None and _JOINTS.isdisjoint(value.split(" "))
     return value if bare and "." not in value else _write_dotted(value)
 
 
@@ -180,10 +193,16 @@ def split_words(value: str) -> tuple[str, ...]:
 
 
 def read_threshold(value: str, text: str) -> str:
-    """A number in canonical form. Raises GuardError for anything else."""
-    number = read_number(unquote(value, text))
+    """A number in canonical form, or a date as it is. Raises GuardError for anything else."""
+    bare = unquote(value, text)
+    if read_time(bare) is not None:
+        return bare.strip()
+    number = read_number(bare)
     if number is None:
-        raise GuardError(f"{value!r} in {text!r} is not a number")
+        raise GuardError(
+            f"{value!r} in {text!r} is neither a number nor a date, nor can it be calculated: write `500`, "
+            "`2026-03-01`, `App.function.field`, `task` or `100 times App.function.field plus 10`"
+        )
     return write_number(number)
 
 
@@ -201,12 +220,15 @@ def write_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def compare(number: float | None, operator: Operator, expected: float) -> bool:
-    """Apply a `NUMERIC` operator. False if there is no number."""
-    if number is None:
+LimitT = TypeVar("LimitT", float, datetime)
+
+
+def compare(actual: LimitT | None, operator: Operator, limit: LimitT) -> bool:
+    """Apply a `NUMERIC` operator. False if there is nothing to compare."""
+    if actual is None:
         return False
     if operator == "<":
-        return number < expected
+        return actual < limit
     if operator == "<=":
-        return number <= expected
-    return number > expected if operator == ">" else number >= expected
+        return actual <= limit
+    return actual > limit if operator == ">" else actual >= limit

@@ -1,9 +1,11 @@
-"""DateRelation: a condition on a date or time in an argument, written `2026-03-01`, `2026-03-01 14:00` or `01.03.2026`.
+"""DateRelation: a condition on a date or time (dates.py) in an argument or a record.
 
 falls on Monday                               also `weekday` (Monday to Friday) and `weekend`
 falls on month end                            the last day of its month; also `month start`
-falls after App.find.due                      later than a date in this field, or in the request (`task`); also `before`
-falls 14 days after App.find.due              calendar days; also hours and minutes, by the clock
+falls after App.find.due                      later than a date in this field; also `before`. Any source of source.py: a
+                                              date in the request (`task`), another argument of the call (`start`)
+falls 14 days after App.find.due              calendar days; also working days (Monday to Friday), weeks, months, years,
+                                              and hours and minutes by the clock
 falls at most 7 days after App.find.due       between the date and 7 days later; also `at least`
 """
 
@@ -11,25 +13,54 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from contramem.errors import GuardError
 from contramem.monitor.action import Action
-from contramem.monitor.places import FIELD_PLACE, function_of_place, name_place, seen_texts
+from contramem.monitor.dates import read_time
+from contramem.monitor.source import Source, parse_source
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _GROUPS = {"weekday": range(5), "weekend": range(5, 7), **{day: (number,) for number, day in enumerate(DAYS)}}
 MONTH_ENDS = ("month start", "month end")
-_SECONDS = {"day": 86400, "hour": 3600, "minute": 60}
 _ON = re.compile(rf"on\s+({'|'.join((*_GROUPS, *MONTH_ENDS))})", re.IGNORECASE)
+
+
+def _count_days(base: datetime, time: datetime) -> float:
+    return float((time.date() - base.date()).days)
+
+
+def _count_working_days(base: datetime, time: datetime) -> float:
+    """Days from Monday to Friday, without the base and with the other; a half more if that is no such day."""
+    days = (time.date() - base.date()).days
+    sign = 1 if days >= 0 else -1
+    weeks, rest = divmod(abs(days), 7)
+    working = 5 * weeks + sum((base.weekday() + sign * day) % 7 < 5 for day in range(1, rest + 1))
+    return sign * (working if time.weekday() < 5 else working + 0.5)
+
+
+def _count_months(base: datetime, time: datetime) -> float:
+    """Whole months; a half more if days are left over. The last day of a month stands for those it does not have."""
+    months = 12 * (time.year - base.year) + time.month - base.month
+    day = min(base.day, monthrange(time.year, time.month)[1])
+    return months - 0.5 if time.day < day else months + 0.5 if time.day > day else months
+
+
+DISTANCES: dict[str, Callable[[datetime, datetime], float]] = {
+    "day": _count_days,
+    "working day": _count_working_days,
+    "week": lambda base, time: _count_days(base, time) / 7,
+    "month": _count_months,
+    "year": lambda base, time: _count_months(base, time) / 12,
+    "hour": lambda base, time: (time - base).total_seconds() / 3600,
+    "minute": lambda base, time: (time - base).total_seconds() / 60,
+}
+"""By unit: how long after the base a time is; negative if it is before."""
 _DISTANCE = re.compile(
-    rf"(?:(?:(at most|at least)\s+)?(\d+)\s+(day|hour|minute)s?\s+)?(after|before)\s+(task|{FIELD_PLACE})"
-)
-WRITTEN_DATE = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?|\b\d{2}\.\d{2}\.\d{4}\b", re.IGNORECASE
+    rf"(?:(?:(at most|at least)\s+)?(\d+)\s+({'|'.join(DISTANCES)})s?\s+)?(after|before)\s+(.+)", re.DOTALL
 )
 
 
@@ -42,10 +73,11 @@ class DateRelation(NamedTuple):
     """`at most` or `at least`; empty means exactly `amount`, or any distance if there is no `unit`."""
     amount: int = 0
     unit: str = ""
-    """`day`, `hour` or `minute`; empty means any distance."""
+    """`day`, `working day` and so on; empty means any distance."""
     side: str = ""
     """`after` or `before`."""
     place: str = ""
+    """The source of the other date, in guard syntax."""
 
     def __str__(self) -> str:
         if self.day:
@@ -57,10 +89,27 @@ class DateRelation(NamedTuple):
         bound = f"{self.bound} " if self.bound else ""
         return f"{bound}{self.amount} {self.unit}{'' if self.amount == 1 else 's'} " if self.unit else ""
 
+    def reverse_bound(self) -> DateRelation:
+        """What is true exactly if this is not, of a distance with a bound."""
+        if self.bound == "at most":
+            return self._replace(bound="at least", amount=self.amount + 1)
+        return self._replace(bound="at most", amount=self.amount - 1)
+
+    @property
+    def source(self) -> Source | None:
+        return parse_source(self.place) if self.place else None
+
     @property
     def functions(self) -> tuple[str, ...]:
-        function = function_of_place(self.place)
-        return (function,) if function else ()
+        return self.source.functions if self.source else ()
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        return self.source.fields if self.source else ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return self.source.arguments if self.source else ()
 
     def holds(self, action: Action, value: Any) -> bool:
         time = read_time(str(value))
@@ -73,13 +122,9 @@ class DateRelation(NamedTuple):
         return any(self._is_reached(time, base) for base in _times(action, self.place))
 
     def _is_reached(self, time: datetime, base: datetime) -> bool:
-        later, earlier = (time, base) if self.side == "after" else (base, time)
         if not self.unit:
-            return later > earlier
-        if self.unit == "day":
-            distance = float((later.date() - earlier.date()).days)
-        else:
-            distance = (later - earlier).total_seconds() / _SECONDS[self.unit]
+            return time > base if self.side == "after" else time < base
+        distance = DISTANCES[self.unit](base, time) * (1 if self.side == "after" else -1)
         if self.bound == "at most":
             return 0 <= distance <= self.amount
         return distance >= self.amount if self.bound else distance == self.amount
@@ -89,9 +134,11 @@ class DateRelation(NamedTuple):
             return f"on the {'last' if self.day == 'month end' else 'first'} day of a month"
         if self.day:
             return f"on a {self.day}"
-        return f"{self._distance}{self.side} {name_place(self.place)}"
+        place = "the date in the task" if self.place == "task" else parse_source(self.place).in_words()
+        return f"{self._distance}{self.side} {place}"
 
 
+@lru_cache(maxsize=4096)
 def parse_date_relation(text: str) -> DateRelation:
     """Parse a date relation. Raises GuardError with what is wrong."""
     if match := _ON.fullmatch(text):
@@ -99,27 +146,14 @@ def parse_date_relation(text: str) -> DateRelation:
         return DateRelation(day=day.capitalize() if day in DAYS else day)
     if match := _DISTANCE.fullmatch(text):
         bound, amount, unit, side, place = match.groups()
-        return DateRelation("", bound or "", int(amount or 0), unit or "", side, place)
+        return DateRelation("", bound or "", int(amount or 0), unit or "", side, str(parse_source(place)))
     raise GuardError(
         f"{text!r} is not a relation between dates; write `falls on weekend`, `falls on month end`, "
-        "`falls after App.function.field` or `falls at most 7 days after App.function.field`"
+        "`falls after App.function.field` or `falls at most 7 days after App.function.field`; units are "
+        f"{', '.join(f'{unit}s' for unit in DISTANCES)}"
     )
 
 
-@lru_cache(maxsize=4096)
-def read_time(text: str) -> datetime | None:
-    """Parse a date or time; None if the text is neither. Time zones are ignored: runs of one system share theirs."""
-    match = WRITTEN_DATE.fullmatch(text.strip())
-    if match is None:
-        return None
-    try:
-        if "." in match[0]:
-            return datetime.strptime(match[0], "%d.%m.%Y")
-        return datetime.fromisoformat(match[0].upper()).replace(tzinfo=None)
-    except ValueError:
-        return None
-
-
 def _times(action: Action, place: str) -> Iterator[datetime]:
-    texts = WRITTEN_DATE.findall(action.history.task) if place == "task" else seen_texts(action, place)
+    texts = parse_source(place).texts(action)
     yield from (time for text in texts if (time := read_time(text)) is not None)

@@ -35,7 +35,7 @@ from contramem.monitor.scope import CallOccurs, Condition, parse_when
 from contramem.monitor.template import FORMS, Demand, Template, TemplateForm
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import Step
+    from contramem.contrast.step import Step
     from contramem.traces.trajectory import Trajectory
 
 Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
@@ -129,9 +129,12 @@ class Guard(NamedTuple):
 
     @property
     def arguments(self) -> tuple[tuple[str, str], ...]:
-        """The arguments that it has conditions on, each with its function. Arguments of classes are left out."""
+        """The arguments that its conditions read, each with its function. Arguments of classes are left out."""
         asked = [
-            (pattern.function, condition.argument) for pattern in self.patterns for condition in pattern.conditions
+            (pattern.function, argument)
+            for pattern in self.patterns
+            for condition in pattern.conditions
+            for argument in condition.arguments
         ]
         asked.append((self.patterns[1 if self.form.takes_two else 0].function, self.argument))
         return tuple((function, argument) for function, argument in asked if function and argument)
@@ -263,7 +266,7 @@ def _read_parameters(text: str, parts: Sequence[str], form: TemplateForm) -> dic
         fields["then"], fields["argument"] = _with_argument(text, parts[1])
     elif form.parameters == "F.argument":
         fields["function"], fields["argument"] = _with_argument(text, parts[0])
-    elif form.parameters.startswith("F by argument") and (by := _BY.fullmatch(parts[0])):
+    elif form.parameters in ("F by argument", "F by argument, N") and (by := _BY.fullmatch(parts[0])):
         fields["function"], fields["argument"] = by.groups()
     return fields
 

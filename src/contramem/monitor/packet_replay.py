@@ -9,7 +9,7 @@ from contramem.grading import contradicts, supports
 from contramem.monitor.action import actions_of_run
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.task_facts import apply_task_facts
+from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
@@ -76,9 +76,11 @@ def _check(guard: Guard, run: PacketRun, recorded: Trajectory | None) -> Verdict
 
 
 def fit_to_task(guard: Guard, packet: Packet) -> Guard:
-    """The guard without the conditions that are known to be true of the packet's task."""
-    if len(packet.task_keys) > 1:
+    """The guard without the conditions that are known to be true of the packet's task. Kept with the packet."""
+    if len(packet.task_keys) > 1 or not asks_for_facts(guard):
         return guard  # a fact about one task need not hold for the others
-    return apply_task_facts(
-        guard, lambda: (action for run in packet.recorded.values() for action in actions_of_run(run))
-    )
+    fitted: dict[Guard, Guard] = vars(packet).setdefault("fitted", {})
+    if guard not in fitted:
+        actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
+        fitted[guard] = apply_task_facts(guard, lambda: actions)
+    return fitted[guard]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from contramem.monitor.action import Action
-from contramem.monitor.comparison import NUMERIC, Operator, compare, plain_text, read_number
+from contramem.monitor.comparison import read_number
 
-FIELD_PLACE = r"[^\s.\[\]()\",]+\.[^\s.\[\]()\",]+\.[^\s\[\]()\",]+"
+FIELD_PLACE = r"[^\W\d][^\s.\[\]()\",]*\.[^\s.\[\]()\",]+\.[^\s\[\]()\",]+"
 """Regular expression for a field of what a function returned."""
 _FIELD_PLACE = re.compile(FIELD_PLACE)
 _NAMES = {"task": "the task", "user": "the user"}
@@ -38,31 +38,3 @@ def name_place(place: str) -> str:
 def seen_texts(action: Action, place: str) -> frozenset[str]:
     """The values seen in the field before the call, as plain text."""
     return action.seen_values(function_of_place(place), field_of_place(place))
-
-
-def seen_numbers(action: Action, place: str) -> list[float]:
-    """The numbers in the request (`task`), or those seen in the field before the call."""
-    if place == "task":
-        return list(action.task_numbers())
-    return [number for text in seen_texts(action, place) if (number := read_number(text)) is not None]
-
-
-def is_mentioned(text: object, action: Action, place: str) -> bool:
-    """Whether the text contains a value that was seen in the field before the call."""
-    whole = plain_text(text)
-    return any(value in whole for value in seen_texts(action, place) if value)
-
-
-def is_place_behind(operator: Operator, value: str) -> bool:
-    """Whether the operand names a place to look up. The request (`task`) only provides numbers; fields provide both."""
-    if operator in NUMERIC:
-        return value == "task" or is_field_place(value)
-    return operator in ("=", "!=") and is_field_place(value)
-
-
-def relates_to_place(value: object, operator: Operator, action: Action, place: str) -> bool:
-    """Whether the comparison holds between the value and any value seen in the place before the call."""
-    if operator in NUMERIC:
-        number = read_number(value)
-        return any(compare(number, operator, other) for other in seen_numbers(action, place))
-    return (plain_text(value) in seen_texts(action, place)) is (operator == "=")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from contramem.contrast.form import decode_literal
+from contramem.contrast.form import decode_literal, looks_structured
 
 MAX_VALUES = 5000
 """The most values read from one result, so that a listing of a million lines stays cheap."""
@@ -27,7 +27,7 @@ def _decode_text(text: str) -> Any:
     stripped = text.strip()
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return []
-    if stripped[0] in '[{("':
+    if looks_structured(stripped):
         value = decode_literal(stripped)
         if isinstance(value, (dict, list, tuple)):
             return value

@@ -2,7 +2,9 @@
 
 Shop.pay                          runs in which the function is called
 Shop.pay[amount > 500]            runs in which it is called with such arguments
-Shop.find_customer.tier = A       runs in which it returned this value in the field `tier`
+Shop.find_customer.tier = A       runs in which it returned this value in the field `tier`; also `given`, `missing`
+Shop.order.total > Shop.find_customer.limit    compared with what is looked up or calculated (quantity.py)
+Shop.order.due falls on weekend   any condition on dates (date_relation.py)
 Shop.list_orders has several      runs in which it returned a list of two or more; also `none`, `one`,
                                   `at least 3`, `at most 3`; may end in `where status = held, total > 500`
 Shop.get_order.lines has several  the same for the list `lines` in what it returned
@@ -15,10 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from contramem.errors import GuardError
-from contramem.monitor.action import Action
+from contramem.monitor.action import Action, AfterCall
 from contramem.monitor.comparison import (
     OPERATORS,
     WORD_OPERATORS,
@@ -26,11 +28,24 @@ from contramem.monitor.comparison import (
     compare,
     read_expected,
     read_number,
+    read_threshold,
     satisfies,
+    say_operator,
     write_expected,
 )
+from contramem.monitor.date_relation import parse_date_relation
 from contramem.monitor.pattern import AND, Pattern, parse_pattern
-from contramem.monitor.record_filter import Filters, describe_filters, parse_filters, select_records, write_filters
+from contramem.monitor.quantity import parse_quantity
+from contramem.monitor.record_filter import (
+    FilterOperator,
+    Filters,
+    RecordFilter,
+    describe_filters,
+    parse_filter,
+    parse_filters,
+    select_records,
+    write_filters,
+)
 from contramem.monitor.results import count_items, field_values, list_records
 
 
@@ -47,8 +62,9 @@ class CallOccurs(NamedTuple):
         return self.pattern.functions
 
     @property
-    def relevant_function(self) -> str:
-        return self.pattern.function
+    def relevant_functions(self) -> tuple[str, ...]:
+        """The functions whose calls can make it true; empty names mean any call."""
+        return (self.pattern.function,)
 
     def matches(self, action: Action) -> bool:
         return self.pattern.matches(action)
@@ -58,35 +74,62 @@ class CallOccurs(NamedTuple):
 
 
 class FieldReturned(NamedTuple):
-    """True once a call of the function returned a value in this field for which the comparison holds."""
+    """True once a call of the function returned a value in this field for which the comparison holds. What it is
+    compared with may be looked up; then it becomes true with the later of the two results."""
 
     function: str
     field: str
-    operator: Operator
-    value: str
+    operator: FilterOperator | Literal["given", "missing"]
+    value: str = ""
+    is_place: bool = False
+    """Whether `value` is looked up or calculated (quantity.py)."""
 
     def __str__(self) -> str:
-        return f"{self.function}.{self.field} {self.operator} {write_expected(self.operator, self.value)}"
+        if self._test is None:
+            return f"{self.function}.{self.field} {self.operator}"
+        return f"{self.function}.{self._test}"
+
+    @property
+    def _test(self) -> RecordFilter | None:
+        if self.operator == "given" or self.operator == "missing":
+            return None
+        return RecordFilter(self.field, self.operator, self.value, self.is_place)
 
     @property
     def functions(self) -> tuple[str, ...]:
-        return (self.function,)
+        return (self.function, *(self._test.functions if self._test else ()))
 
     @property
-    def relevant_function(self) -> str:
-        return self.function
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """The fields of results that it reads, each with its function."""
+        return ((self.function, self.field), *(self._test.fields if self._test else ()))
+
+    @property
+    def relevant_functions(self) -> tuple[str, ...]:
+        return self.functions
 
     def matches(self, action: Action) -> bool:
-        if action.function != self.function or not action.worked:
+        if not action.worked or action.function not in self.functions:
             return False
-        return any(satisfies(value, self.operator, self.value) for value in field_values(action.result(), self.field))
+        if self._test is not None and len(self.functions) > 1:
+            after = AfterCall(action)
+            return any(self._test.holds(value, after) for value in after.seen_values(self.function, self.field))
+        values = field_values(action.result(), self.field)
+        if self._test is None:
+            return any(value != "" for value in values) is (self.operator == "given")
+        return any(self._test.holds(value, action) for value in values)
 
     def in_words(self) -> str:
-        article = "an" if self.field[:1].lower() in tuple("aeiou") else "a"
-        return f"`{self.function}` shows {article} `{self.field}` {_RELATIONS[self.operator]} {self.value}"
+        field = f"{'an' if self.field[:1].lower() in tuple('aeiou') else 'a'} `{self.field}`"
+        if self.operator == "given" or self.operator == "missing":
+            return f"`{self.function}` shows {field if self.operator == 'given' else f'no `{self.field}`'}"
+        if self.operator == "falls":
+            return f"`{self.function}` shows {field} that falls {parse_date_relation(self.value).in_words()}"
+        value = parse_quantity(self.value).in_words() if self.is_place else self.value
+        return f"`{self.function}` shows {field} {say_operator(self.operator, value, _RELATIONS)} {value}"
 
 
-_RELATIONS = {
+_RELATIONS: dict[Operator, str] = {
     "=": "of",
     "!=": "other than",
     "<": "below",
@@ -132,8 +175,8 @@ class ItemsReturned(NamedTuple):
         return (self.function,)
 
     @property
-    def relevant_function(self) -> str:
-        return self.function
+    def relevant_functions(self) -> tuple[str, ...]:
+        return (self.function,)
 
     def matches(self, action: Action) -> bool:
         if action.function != self.function or not action.worked:
@@ -142,7 +185,7 @@ class ItemsReturned(NamedTuple):
         return items is not None and items >= self.at_least and (self.at_most is None or items <= self.at_most)
 
     def in_words(self) -> str:
-        items = "item" if self._amount.endswith(" 1") else "items"
+        items = "item" if (self.at_least if self.at_most is None else self.at_most) == 1 else "items"
         amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} {items}")
         where = f" in `{self.inside}`" if self.inside else ""
         return f"`{self.function}` returns {amount}{where}{describe_filters(self.filters)}"
@@ -170,8 +213,8 @@ class FieldSum(NamedTuple):
         return (self.function,)
 
     @property
-    def relevant_function(self) -> str:
-        return self.function
+    def relevant_functions(self) -> tuple[str, ...]:
+        return (self.function,)
 
     def matches(self, action: Action) -> bool:
         if action.function != self.function or not action.worked:
@@ -181,8 +224,8 @@ class FieldSum(NamedTuple):
         return compare(sum(amounts), self.operator, float(self.value))
 
     def in_words(self) -> str:
-        items = f"items{describe_filters(self.filters)}"
-        return f"the `{self.field}` of `{self.function}` over all {items} is {_SUMS[self.operator]} {self.value}"
+        over = f"over all items{describe_filters(self.filters)}"
+        return f"the `{self.field}` of `{self.function}`, summed {over}, is {_SUMS[self.operator]} {self.value}"
 
 
 _SUMS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
@@ -202,8 +245,8 @@ class TaskSays(NamedTuple):
         return ()
 
     @property
-    def relevant_function(self) -> str:
-        return ""
+    def relevant_functions(self) -> tuple[str, ...]:
+        return ()
 
     def matches_task(self, task: str) -> bool:
         return satisfies(task, self.operator, self.value)
@@ -222,7 +265,8 @@ _ITEMS = re.compile(
     re.DOTALL,
 )
 _FIELD_NAME = r"([^\s.\[\]()]+\.[^\s.\[\]()]+)\.([^\s\[\]=<>!]+)"
-_FIELD = re.compile(rf"{_FIELD_NAME}\s*({OPERATORS})\s*(.+)", re.DOTALL)
+_FIELD = re.compile(rf"{_FIELD_NAME}\s*({OPERATORS}|\sfalls\s)\s*(.+)", re.DOTALL)
+_GIVEN = re.compile(rf"{_FIELD_NAME}\s+(given|missing)")
 _SUM = re.compile(rf"{_FIELD_NAME}\s+sums\s*(<=|>=|<|>)\s*([^\s]+){_WHERE}", re.DOTALL)
 _TASK = re.compile(rf"task\s({WORD_OPERATORS})\s+(.+)", re.DOTALL)
 _AMOUNTS: dict[str, tuple[int, int | None]] = {"none": (0, 0), "one": (1, 1), "several": (2, None)}
@@ -269,8 +313,9 @@ def _parse_condition(text: str) -> Condition:
         threshold = read_expected(operator, match[4], text)
         return FieldSum(match[1], match[2], operator, threshold, parse_filters(match["where"] or ""))
     if match := _FIELD.fullmatch(text):
-        operator = cast(Operator, match[3].strip())
-        return FieldReturned(match[1], match[2], operator, read_expected(operator, match[4].strip(), text))
+        return _read_field(match[1], parse_filter(match[2], match[3].strip(), match[4].strip(), text), text)
+    if match := _GIVEN.fullmatch(text):
+        return FieldReturned(match[1], match[2], cast(Literal["given", "missing"], match[3]))
     try:
         return CallOccurs(parse_pattern(text))
     except GuardError as error:
@@ -278,6 +323,12 @@ def _parse_condition(text: str) -> Condition:
             f"{error}; `when` also takes `App.function.field = value`, `App.function has several` (none, one, at least "
             "3; with `where status = open`) or `task contains word`. There is no `or`; for `not`, write `unless`"
         ) from None
+
+
+def _read_field(function: str, test: RecordFilter, text: str) -> FieldReturned:
+    if test.arguments:
+        read_threshold(test.arguments[0], text)  # a bare name is an argument, and a result has none: refused
+    return FieldReturned(function, *test)
 
 
 def _amount(match: re.Match[str]) -> tuple[int, int | None]:

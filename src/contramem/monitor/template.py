@@ -38,6 +38,8 @@ class TemplateForm:
     """What must hold, for people and the completion ledger."""
     instruction: str
     """The same as an instruction to an agent; {when} is the condition on the run."""
+    at_call: str = ""
+    """The instruction in fewer words, for a text that has named the call that triggers it. Empty: no shorter."""
     demand: Demand | None = None
     """Whether it demands a call or forbids one. None if it only restricts how a call is made."""
     broken: str = ""
@@ -56,12 +58,12 @@ class TemplateForm:
     @property
     def takes_two(self) -> bool:
         """Whether it takes two functions."""
-        return self.parameters.startswith("A")
+        return self.parameters in ("A, B", "A.field, B.argument")
 
     @property
     def counts(self) -> bool:
         """Whether its last parameter is a number."""
-        return self.parameters.endswith(", N")
+        return self.parameters == "F by argument, N"
 
 
 FORMS: dict[Template, TemplateForm] = {
@@ -104,6 +106,7 @@ FORMS: dict[Template, TemplateForm] = {
         "A, B",
         "{then} is {then_made} only after {first} has succeeded",
         "Call {first} and confirm that it succeeded before calling {then}{when}.",
+        at_call="First call {first} and confirm that it succeeded.",
         broken="{then} was {then_made} before {first} had succeeded{late}",
         owed="{then} was refused; first {first}, then {then} again",
         timed=True,
@@ -114,6 +117,7 @@ FORMS: dict[Template, TemplateForm] = {
         "A, B",
         "after {first} succeeds, {then} is {then_made} and succeeds",
         "After {first}, call {then}{when}.",
+        at_call="Afterwards call {then}.",
         demand="a call",
         broken="{first} succeeded, and {then} was not {then_made}{late}",
         owed="{first} has succeeded; {then} still has to be {then_made}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -59,17 +59,23 @@ class CardIndex:
         """The scale of the scores."""
         return self._scorer.unit
 
-    def apps_of(self, number: int) -> tuple[str, ...]:
-        """The apps of a card."""
-        return self._apps[number]
-
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
         """The numbers of the cards with these ids, in order; unknown ids are ignored."""
         return sorted(self._number[card_id] for card_id in card_ids if card_id in self._number)
 
-    def with_ids(self, numbers: Integers) -> Iterable[tuple[int, str]]:
-        """Each of `numbers` with the id of its card."""
-        return ((number, self.cards[number].card_id) for number in numbers.tolist())
+    def with_id(self, numbers: Integers, is_wanted: Callable[[str], bool]) -> Integers:
+        """The `numbers` of the cards whose id is wanted."""
+        wanted = [is_wanted(self.cards[number].card_id) for number in numbers.tolist()]
+        chosen: Integers = numbers[self._numpy.array(wanted, dtype=bool)]
+        return chosen
+
+    def about_apps(self, ranking: Ranking, least: float) -> Integers:
+        """The cards that reach the floor and have this relevance, or else an app of the task, if apps are known."""
+        if not ranking.apps:
+            return ranking.fits
+        reach = ranking.relevance[ranking.fits] >= least
+        chosen: Integers = ranking.fits[reach | (self._count_shared_apps(ranking, ranking.fits) > 0)]
+        return chosen
 
     def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile, floor: float | None = None) -> Ranking:
         """Score every card for a task with these `words` about these `apps` (empty if unknown). `floor` defaults to the
@@ -114,13 +120,18 @@ class CardIndex:
 
     def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
         """The bonus or penalty of these cards for the apps they share with the task."""
-        numpy, prior, no_app = self._numpy, ranking.prior, self._width + 1
-        overlap = numpy.zeros(self._no_app + 1, dtype=numpy.int64)
-        overlap[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
-        overlap[self._no_app] = no_app
+        prior, no_app = ranking.prior, self._width + 1
         by_overlap = [-prior.penalty, *(min(n * prior.bonus, prior.cap) for n in range(1, no_app)), 0.0]
-        priors: Floats = numpy.array(by_overlap)[overlap[self._app_codes[numbers]].sum(axis=1)]
+        priors: Floats = self._numpy.array(by_overlap)[self._count_shared_apps(ranking, numbers, no_app)]
         return priors
+
+    def _count_shared_apps(self, ranking: Ranking, numbers: Integers, no_app: int = 0) -> Integers:
+        """How many apps of the task each of these cards has; `no_app` for a card without apps."""
+        shared = self._numpy.zeros(self._no_app + 1, dtype=self._numpy.int64)
+        shared[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
+        shared[self._no_app] = no_app
+        counts: Integers = shared[self._app_codes[numbers]].sum(axis=1)
+        return counts
 
     def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False, listed: bool = False) -> Hit:
         """Card `number` as a hit of this ranking."""

@@ -46,6 +46,18 @@ def serves(function: str, asked: frozenset[str]) -> bool:
     return not own or not own.isdisjoint(asked)
 
 
+def is_question(task: str) -> bool:
+    """Whether a request only wants to know something: `Which payments are due?`, not `Can you pay them?`."""
+    first = task.split(maxsplit=1)[:1]
+    return task.rstrip().endswith("?") and bool(first) and first[0].casefold() in _QUESTION_WORDS
+
+
+def only_changes(function: str) -> bool:
+    """Whether the verb of `App.function` is one that looks nothing up."""
+    own = _intents_of_name(function)
+    return bool(own) and "read" not in own
+
+
 def asks_for(function: str, words: Sequence[str]) -> int:
     """How clearly a task with these words asks for this write; 0 if it does not. The function's verb must match an
     intent of the task, and the task must contain a word of its name; an unknown verb must occur in the task itself.
@@ -75,6 +87,9 @@ def _is_post(words: Sequence[str]) -> bool:
     return not (_POSTING | _PLACES).isdisjoint(words)
 
 
+_QUESTION_WORDS = frozenset(
+    "what what's which who who's whom whose when where why how is are was were do does did has have had".split()
+)
 _PLACES = frozenset("channel group room forum board thread feed wall timeline".split())
 _POSTING = frozenset({"post", "publish", "announce"})
 _NO_WRITE = frozenset({"read", "wait"})

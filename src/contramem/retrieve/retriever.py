@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.support import CallLists, Grade
@@ -23,7 +23,7 @@ from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Hit, Query
-from contramem.retrieve.intent import intents, serves
+from contramem.retrieve.intent import intents, is_question, only_changes, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm25
@@ -33,11 +33,14 @@ from contramem.traces.shell import is_shell
 
 if TYPE_CHECKING:
     from contramem.monitor.scope import TaskSays
+    from contramem.retrieve.bm25 import Integers
 
 MIN_SHARED = 6
 """How many digests of teaching tasks two cards must share to be companions. A task has up to three digests."""
-MAX_LISTED = 40
+MAX_LISTED = 60
 """How many cards are candidates for the list of rules: more lines than its budget can have."""
+MAX_UNFIT = 8
+"""How many cards for other requests may be passed over in the ranking."""
 MAX_LISTED_FROM = 500
 """A bank with more skills has no list of rules: chosen from so many with hardly a word to go by, it would be noise."""
 MAX_TOOL_SETS = 100
@@ -65,8 +68,17 @@ class Retrieval:
 
 _RequestTests: TypeAlias = "tuple[tuple[TaskSays, ...], ...]"
 """By guard. A skill is for a request that meets all those of one guard, or any request if there are none."""
-_Listable: TypeAlias = tuple[int, _RequestTests]
-"""A skill by number."""
+
+
+class _Listable(NamedTuple):
+    """A skill that can be in the list of rules."""
+
+    number: int
+    tests: _RequestTests
+    families: frozenset[str]
+    """The word families of its functions."""
+
+
 _GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
 DEFAULT_SCORER: ScorerMaker = bm25
 """Used unless the caller chooses another."""
@@ -96,6 +108,7 @@ class Retriever:
         self._taught = _invert(self._taught_by)
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
+        self._apps = frozenset(card.app.casefold() for card in self._functions)
         self._apps_by_label = _apps_by_label(self._skills, self._functions)
         self._indexes: dict[tuple[str, bool], CardIndex] = {}
         self._advising: dict[str, list[SkillCard]] = {}
@@ -124,12 +137,12 @@ class Retriever:
         index = self._index(label, profile.paper_search)
         ranking = index.rank(words, apps, profile)
         taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
-        skills = self._skill_hits(index, ranking, taught, profile)
+        skills = self._skill_hits(query, index, ranking, taught, profile)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
         final_hit = index.hit(ranking, final[0], 1) if final else None
-        shown = index.numbers(hit.card.card_id for hit in skills)
+        skill_numbers = index.numbers(hit.card.card_id for hit in skills)
         listed = (
-            self._listed_hits(query, label, index, ranking, taught + shown)
+            self._listed_hits(query, label, index, ranking, taught + skill_numbers)
             if profile.rule_list_tokens and words
             else ()
         )
@@ -155,11 +168,19 @@ class Retriever:
         advising = [card for card in named if any(guard.advises_on == function for guard in guards_of(card.guards))]
         return sorted(advising, key=lambda card: (_GRADES.index(getattr(card, "grade", None)), card.card_id))
 
-    def _skill_hits(self, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
-        """`taught` are the cards learned from this task itself; they are left out."""
+    def _skill_hits(
+        self, query: Query, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile
+    ) -> tuple[Hit, ...]:
+        """`taught` are the cards learned from this task itself; they are left out, as are cards for requests that say
+        something else."""
         reserved = self._of_scope("universal", index, ranking, taught, profile.universal_skills)
         others = index.without(ranking.fits, taught + reserved)
-        best = index.best(ranking, profile.skills - len(reserved), others)
+        wanted = profile.skills - len(reserved)
+        best = [
+            number
+            for number in index.best(ranking, wanted + MAX_UNFIT, others)
+            if profile.paper_search or _meets(query.task, _request_tests(index.cards[number]))
+        ][:wanted]
         numbers = reserved + index.near_best(ranking, best, profile.share_of_best)
         if profile.companions:
             companions = [
@@ -175,12 +196,15 @@ class Retriever:
     def _listed_hits(
         self, query: Query, label: str, index: CardIndex, ranking: Ranking, unwanted: list[int]
     ) -> tuple[Hit, ...]:
-        """The other skills that the agent has the functions for: by score, then as `_listable` orders them."""
+        """The other skills that the agent has the functions for: by score, then by how many word families of the task
+        their functions share, then as `_listable` orders them."""
         if len(index.cards) > MAX_LISTED_FROM:
             return ()
         listable = self._listable(label, index, query.functions)
-        wanted = [number for number, tests in listable if number not in unwanted and _meets(query.task, tests)]
-        numbers = index.best(ranking, MAX_LISTED, wanted)
+        wanted = [skill for skill in listable if skill.number not in unwanted and _meets(query.task, skill.tests)]
+        asked = _families_of(tokenize(query.task))
+        wanted.sort(key=lambda skill: -len(asked & skill.families))
+        numbers = index.best(ranking, MAX_LISTED, [skill.number for skill in wanted])
         return tuple([index.hit(ranking, number, rank, listed=True) for rank, number in enumerate(numbers, 1)])
 
     def _listable(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> list[_Listable]:
@@ -192,7 +216,7 @@ class Retriever:
                 self._listable_by_tools.clear()
             numbers = [number for number, card in enumerate(index.cards) if self._has_functions_of(card, tools)]
             numbers.sort(key=lambda number: self._standing(index.cards[number]))
-            self._listable_by_tools[key] = [(number, _request_tests(index.cards[number])) for number in numbers]
+            self._listable_by_tools[key] = [_listable_skill(number, index.cards[number]) for number in numbers]
         return self._listable_by_tools[key]
 
     def _standing(self, card: Card) -> tuple[int, int]:
@@ -244,26 +268,26 @@ class Retriever:
         index = self._index(FUNCTIONS)
         terms = [*words, *subjects_of(words), *acts_of(words)] if profile.word_families else words
         ranking = index.rank(terms, apps, profile, profile.floor_for_functions(words))
-        allowed = index.only(ranking.fits, self._numbers_above_floor(index, ranking, profile))
+        # The lower floor of a short request applies only within its apps.
+        allowed = index.about_apps(ranking, profile.function_floor * index.unit if profile.function_floor else 0.0)
         if query.functions is not None:
             allowed = index.only(allowed, index.numbers(card.card_id for card in self._callable(query.functions)))
+        elif query.ability:
+            allowed = self._of_own_app(index, allowed, query.ability.casefold())
+        if not profile.paper_search and is_question(query.task):
+            allowed = index.with_id(allowed, lambda card_id: not only_changes(card_id))
         if profile.verb_intent:
             asked = intents(words)
-            allowed = index.only(allowed, [number for number, name in index.with_ids(allowed) if serves(name, asked)])
+            allowed = index.with_id(allowed, lambda card_id: serves(card_id, asked))
         best = index.best(ranking, profile.functions, allowed)
         numbers = index.near_best(ranking, best, profile.function_share_of_best)
         return tuple(index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
 
-    def _numbers_above_floor(self, index: CardIndex, ranking: Ranking, profile: Profile) -> list[int]:
-        """The functions that reach their floor. The lower floor of a short request applies only within its apps."""
-        full = profile.function_floor * index.unit if profile.function_floor else 0.0
-        return [
-            number
-            for number in ranking.fits.tolist()
-            if ranking.relevance[number] >= full
-            or not ranking.apps
-            or not ranking.apps.isdisjoint(app.lower() for app in index.apps_of(number))
-        ]
+    def _of_own_app(self, index: CardIndex, numbers: Integers, label: str) -> Integers:
+        """If the label is the name of an app, its functions: an agent of one app cannot call another's."""
+        if label not in self._apps:
+            return numbers
+        return index.with_id(numbers, lambda card_id: card_id.casefold().startswith(f"function::{label}."))
 
     def _apps_for(self, words: list[str], label: str, profile: Profile) -> frozenset[str]:
         """The apps that a task is about: those that both its words and the skills of its ability name, or else those
@@ -317,6 +341,16 @@ def _tells_when(card: Card) -> bool:
     from contramem.monitor.guard import guards_of  # parsing guards takes time to import
 
     return isinstance(card, SkillCard) and any(guard.conditions or guard.advises_on for guard in guards_of(card.guards))
+
+
+def _listable_skill(number: int, card: Card) -> _Listable:
+    functions = card.functions_used if isinstance(card, SkillCard) else ()
+    words = [word for function in functions for word in tokenize(function)]
+    return _Listable(number, _request_tests(card), _families_of(words))
+
+
+def _families_of(words: list[str]) -> frozenset[str]:
+    return frozenset((*subjects_of(words), *acts_of(words)))
 
 
 def _request_tests(card: Card) -> _RequestTests:

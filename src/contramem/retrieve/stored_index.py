@@ -10,6 +10,7 @@ import hashlib
 import logging
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ MIN_CARDS = 10_000
 """Smaller banks are indexed in under a second, so their index is not stored."""
 VERSION = b"contramem index 1\n"
 """Must be raised whenever fields, weights, terms or the file format change."""
+MAX_FOUND_TERMS = 1 << 16
+"""For so many terms is kept where their postings lie: looking for them takes as long as adding their scores."""
 _TERM_BYTES = 4
 _HEADER = struct.Struct(f"<{len(VERSION)}s16sQQQ")
 """Version, digest of the cards, and the number of documents, terms and postings."""
@@ -109,7 +112,8 @@ def open_index(path: Path, name: bytes) -> MappedBm25 | None:
     weights = ends + 8 * terms
     if version != VERSION or of_cards != name or size != weights + 16 * postings:
         return None
-    mapped = numpy.memmap(path, dtype=numpy.uint8, mode="r")
+    # A plain array over the mapped file: slices of a `memmap` take several times as long to make.
+    mapped = numpy.asarray(numpy.memmap(path, dtype=numpy.uint8, mode="r"))
     return MappedBm25(
         documents,
         mapped[first : first + terms * _TERM_BYTES].view(f"S{_TERM_BYTES}"),
@@ -130,16 +134,21 @@ class _MappedPostings:
     def __init__(self, count: int, terms: Integers, ends: Integers, weights: Floats, documents: Integers) -> None:
         self._count = count
         self._terms, self._ends, self._weights, self._documents = terms, ends, weights, documents
+        self._find_once = lru_cache(MAX_FOUND_TERMS)(self._find)
 
     def get(self, term: str, default: object = None) -> object:
+        postings = self._find_once(term)
+        return default if postings is None else postings
+
+    def _find(self, term: str) -> tuple[Integers, Floats] | None:
         wanted = term.encode()
         place = int(self._terms.searchsorted(wanted))
         if place >= len(self._terms) or self._terms[place] != wanted:
-            return default
+            return None
         start, end = int(self._ends[place - 1]) if place else 0, int(self._ends[place])
         documents = self._documents[start:end]
         if not len(documents) or documents[0] < 0 or documents[-1] >= self._count:
-            return default  # damaged: treat the term as absent
+            return None  # damaged: treat the term as absent
         return documents, self._weights[start:end]
 
 

@@ -56,13 +56,13 @@ def cards(visit: Visit) -> Response:
     words, order = visit.query("q"), visit.query("order", "kind")
     chosen = {facet: visit.query(facet) for facet in FACETS}
     rows = list(_find_rows(visit, words))
-    shown = sorted((row for row in rows if _fits(row, chosen)), key=ORDERS.get(order, ORDERS["kind"]))
-    if (file := export_rows(visit, "cards", shown)) is not None:
+    selected = sorted((row for row in rows if _fits(row, chosen)), key=ORDERS.get(order, ORDERS["kind"]))
+    if (file := export_rows(visit, "cards", selected)) is not None:
         return file
     offset = visit.number("from")
     return visit.page(
-        "cards.html", rows=shown[offset : offset + PAGE], words=words, order=order, chosen=chosen,
-        facets={facet: _count(rows, chosen, facet) for facet in FACETS}, paging=Paging(offset, PAGE, len(shown)),
+        "cards.html", rows=selected[offset : offset + PAGE], words=words, order=order, chosen=chosen,
+        facets={facet: _count(rows, chosen, facet) for facet in FACETS}, paging=Paging(offset, PAGE, len(selected)),
     )  # fmt: skip
 
 

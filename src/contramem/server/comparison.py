@@ -58,8 +58,10 @@ def _read(path: Path, _changed: int, _size: int) -> tuple[tuple[Line, ...], Inje
 
 def _find_shown(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
     ended = {line.run: line.passed for line in lines if line.where == "finish" and line.passed is not None}
-    shown = {line.run: line for line in lines if card_id in line.cards}
-    return [ShownIn(run, line.task, line.time[:19], ended.get(run)) for run, line in list(shown.items())[-LISTED:]]
+    lines_with_card = {line.run: line for line in lines if card_id in line.cards}
+    return [
+        ShownIn(run, line.task, line.time[:19], ended.get(run)) for run, line in list(lines_with_card.items())[-LISTED:]
+    ]
 
 
 class Side(NamedTuple):

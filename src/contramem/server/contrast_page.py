@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from starlette.responses import Response
 
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import differing_arguments
+from contramem.contrast.step import Step
 from contramem.server.pages import Visit
 from contramem.traces.trajectory import Event
 

@@ -84,15 +84,15 @@ def tasks(visit: Visit) -> Response:
     index, offset = visit.project.runs, visit.number("from")
     total = index.task_count(query)
     if visit.query("format"):
-        found = index.tasks(query, limit=total)
-        rows = [TaskExport(row.task, row.ability, row.runs, row.passed, row.failed) for row in found]
+        tasks = index.tasks(query, limit=total)
+        rows = [TaskExport(row.task, row.ability, row.runs, row.passed, row.failed) for row in tasks]
         if (file := export_rows(visit, "tasks", rows)) is not None:
             return file
-    shown, sources = index.mask(index.tasks(query, offset, PAGE)), index.sources()
+    page, sources = index.mask(index.tasks(query, offset, PAGE)), index.sources()
     return visit.page(
         "tasks.html",
-        rows=shown,
-        rates=index.rates(row.task for row in shown),
+        rows=page,
+        rates=index.rates(row.task for row in page),
         sources=_best_first(sources) if len(sources) > MAX_SOURCE_COLUMNS else sources,
         strip=len(sources) > MAX_SOURCE_COLUMNS,
         abilities=index.abilities(),

@@ -244,7 +244,7 @@ class RunIndex:
             f" WHERE task IN ({marks}) GROUP BY task, {by}",
             names,
         )
-        return {(task, group): (int(passed), int(known)) for task, group, passed, known in rows}
+        return {(task, group): (int(passed), int(judged)) for task, group, passed, judged in rows}
 
     def runs(self, task: str) -> list[Trajectory]:
         rows = self._query("SELECT trajectory FROM runs WHERE task = ? ORDER BY source, trial, content", (task,))

@@ -10,16 +10,19 @@ atoms.py        facts about a run that a condition can use; chosen_records.py: f
 sharpen.py      conditions that make a guard true; condition_pairs.py: two that do so only together
 candidates.py   the guards worth trying on a kind of task; argument_candidates.py: those about arguments;
                 guard_candidate.py: one of them
-relations.py    what is true of one argument; measures.py: quantities with a limit; wordings.py: words of texts
+relations.py    what is true of one argument; seen_relation.py: one such fact; measures.py: quantities with a limit;
+                wordings.py: words of texts; record_ways.py: how a record was chosen; calculations.py: numbers
 seen_fields.py  what earlier results contained when a call was made
 contenders.py   candidates that may explain failures, with their conditions
-explain.py      the candidates that hold up, ranked; masks.py: sets of runs as bits, for fast counting
-instead.py      what passing runs do where a guard forbids a call
+explain.py      the candidates that hold up, ranked; by_kind.py: those of one kind of task that others contradict;
+                masks.py: sets of runs as bits, for fast counting
+instead.py      what passing runs do where a guard forbids a call; demanded_words.py: how, where it demands one
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL; query_memory.py: the memory limit of a query
 proposal.py     a card as its author writes it; card_text.py: the same as text
-proposal_checks.py  the checks of a proposal: run_values.py, person_names.py, copied_texts.py, neighbours.py
+proposal_checks.py  the checks of a proposal: run_values.py, person_names.py, copied_texts.py (usual_words.py),
+                    related_cards.py
 sql_check.py    a rule that no guard can express, checked by a query
 propose.py      decides each proposal and records it; proposal_support.py: its evidence
 ask.py          the questions behind commands and MCP tools

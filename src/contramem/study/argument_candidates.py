@@ -14,12 +14,13 @@ from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
 from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument
-from contramem.study.masks import GuardMasks, Mask, mask_of
+from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.measures import Measure, find_measures
 from contramem.study.recorded_actions import IndexedRuns, RecordedAction
 from contramem.study.relations import find_relations, is_text
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
+from contramem.study.seen_relation import GIVEN, SeenRelation
 from contramem.study.wordings import find_wordings
 
 MAX_SHAPES = 12
@@ -30,8 +31,9 @@ MIN_TASKS_AT_CAP = 3
 MAX_RIGHT = 0.5
 """Of the failing runs that break a guard about an argument, the share that may have passed the same value as a passing
 run of their task."""
-MIN_DATES = 3
-"""How many different dates must fall on a day of the week or the month before that day can be the reason."""
+MIN_VALUES = 3
+"""How many different values must be calculated in one way, or different dates fall on a day of the week or the month,
+before that can be the reason."""
 MIN_MEASURED = 0.8
 """The share of calls that must have what a cap is about."""
 
@@ -46,7 +48,7 @@ class ArgumentUses:
         self._argument = argument
         self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
         self.shapes: set[str] = set()
-        self.relations: list[frozenset[str]] = []
+        self.relations: list[frozenset[SeenRelation]] = []
         self.measures: list[dict[Measure, float]] = []
         self.texts: list[str] = []
         """What each call passed, as written; empty if it is not a text of several words."""
@@ -66,6 +68,18 @@ class ArgumentUses:
         several = [place for place, values in self._values().items() if place in passing and len(values) > 1]
         return 2 * len(several) > len(passing)
 
+    def goes_through(self, relation: SeenRelation) -> bool:
+        """Whether most passing runs that choose a record in this way also choose the one at the other end, or every
+        record that it could be."""
+        opposite = relation.reverse()
+        chosen, others = set[int](), set[int]()
+        for (place, run, _), relations in zip(self.calls, self.relations, strict=True):
+            if run.passed and relation in relations:
+                chosen.add(place)
+            if run.passed and opposite in relations:
+                others.add(place)
+        return opposite is None or 2 * len(chosen & others) > len(chosen)
+
     def _values(self) -> dict[int, set[str]]:
         """By run, the values of the calls that worked."""
         values = defaultdict[int, set[str]](set)
@@ -74,7 +88,7 @@ class ArgumentUses:
                 values[place].add(repr(call.arguments[self._argument]))
         return values
 
-    def passed_right_values(self) -> Mask:
+    def find_runs_with_right_values(self) -> Mask:
         """The runs that passed the same values as a passing run of their task. If they failed, this was not why."""
         values = self._values()
         given = {(run.task, frozenset(values[place])) for place, run, _ in self.calls if run.passed and place in values}
@@ -115,7 +129,7 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
     index = IndexedRuns(run.recorded for run in runs)
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
-        right = uses.passed_right_values() & failed
+        right = uses.find_runs_with_right_values() & failed
         for candidate in (
             *_conditions(function, argument, uses, called[function]),
             *_caps(function, argument, uses, called[function]),
@@ -129,49 +143,55 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
 
 def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """Possible conditions on the argument: everything that is true of some of the calls but not of all."""
-    tasks = defaultdict[str, set[str]](set)
-    worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
-    true_of: Counter[str] = Counter()
-    dates = defaultdict[str, set[str]](set)
-    copied: Counter[str] = Counter()
-    padded = set[str]()
+    tasks = defaultdict[SeenRelation, set[str]](set)
+    worked, made = defaultdict[SeenRelation, Mask](int), defaultdict[SeenRelation, Mask](int)
+    true_of: Counter[SeenRelation] = Counter()
+    values = defaultdict[SeenRelation, set[str]](set)
+    copied: Counter[SeenRelation] = Counter()
+    padded = set[SeenRelation]()
     for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
         if _PADDED.search(str(call.arguments[argument])):
             padded |= relations
-        if any(relation.startswith("from ") for relation in relations):
+        if any(relation.test == "from" for relation in relations):
             copied.update(relations)
         for relation in relations:
-            if relation.startswith("falls on "):
-                dates[relation].add(str(call.arguments[argument])[:10])
+            if relation.names_a_day or relation.is_calculated:
+                values[relation].add(str(call.arguments[argument])[:10])
             made[relation] |= 1 << place
             true_of[relation] += 1
             if call.worked:
                 worked[relation] |= 1 << place
                 tasks[relation].add(run.task)
+    dated = union_of(mask for relation, mask in made.items() if relation.names_a_day)
     count, takes_several = len(uses.calls), uses.takes_several_values()
     for relation, times in true_of.items():
-        if takes_several and relation.startswith("picks "):
+        if takes_several and relation.test == "picks" and uses.goes_through(relation):
             continue  # the call is made for one record after the other, so none is chosen
-        if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
+        if relation.test == "like" and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
             continue  # free text; or the form of a copied value, not a way to write it
-        if "99" in relation and relation.startswith("like ") and relation not in padded:
+        if relation.test == "like" and "99" in relation.operand and relation not in padded:
             continue  # that identifiers happen to be equally long is no form
-        every, _, where = relation.partition(" where ")
-        if where and made[relation] == made[every]:
+        if relation.where and made[relation] == made[relation._replace(where="")]:
             continue  # says no more than the same about all records
-        if relation.startswith("falls on ") and len(dates[relation]) < MIN_DATES:
-            continue  # a day of the week that one date has is that date's
-        is_always = times == count and (relation != "given" or made[relation] == called)
+        if (relation.names_a_day or relation.is_calculated) and len(values[relation]) < MIN_VALUES:
+            continue  # each date falls on some day, and each number is some other one plus something
+        if relation.names_a_day and _is_mostly_outside(called & ~worked[relation], dated):
+            continue  # what is no date at all has another fault than its day
+        is_always = times == count and (relation != GIVEN or made[relation] == called)
         if not is_always and len(tasks[relation]) >= MIN_TASKS:
             yield from _ask_for(function, argument, relation, called, made[relation], worked[relation])
 
 
+def _is_mostly_outside(mask: Mask, of: Mask) -> bool:
+    return 2 * (mask & ~of).bit_count() > mask.bit_count()
+
+
 def _ask_for(
-    function: str, argument: str, test: str, called: Mask, made: Mask, worked: Mask
+    function: str, argument: str, relation: SeenRelation, called: Mask, made: Mask, worked: Mask
 ) -> Iterator[GuardCandidate]:
     """One guard that the call is made like this, and one that it is not."""
-    yield about_argument("existence", function, argument, test, GuardMasks(worked, called & ~worked))
-    yield about_argument("absence", function, argument, test, GuardMasks(called & ~made, made))
+    yield about_argument("existence", function, argument, relation, GuardMasks(worked, called & ~worked))
+    yield about_argument("absence", function, argument, relation, GuardMasks(called & ~made, made))
 
 
 def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
@@ -201,9 +221,9 @@ def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Ite
             ways = [(measure.above(boundary), above), (measure.up_to(boundary), below)]
             for relation, breaking in ways[:1] if measure.unit == "items" else ways:
                 broken = mask_of(each.place for each in breaking)
-                is_length, followed = measure.unit == "characters", GuardMasks(called & ~broken, broken)
-                if is_length or _is_limit(boundary, breaking, measured):
-                    yield about_argument("absence", function, argument, relation, followed, is_length=is_length)
+                if measure.is_length or _is_limit(boundary, breaking, measured):
+                    followed = GuardMasks(called & ~broken, broken)
+                    yield about_argument("absence", function, argument, relation, followed, measure.is_length)
 
 
 class _Measured(NamedTuple):
@@ -230,11 +250,10 @@ def _coverage(
     function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: _ListCounts
 ) -> Iterator[GuardCandidate]:
     """Every item that an earlier call listed is passed to this one."""
-    listed: Counter[str] = Counter(
-        relation for relations in uses.relations for relation in relations if relation.startswith("from ")
+    listed = Counter(
+        relation.operand for relations in uses.relations for relation in relations if relation.test == "from"
     )
-    for relation, count in listed.items():
-        giver = relation.removeprefix("from ")
+    for giver, count in listed.items():
         if count * 2 < len(uses.calls) or not lists.has_several(giver) or giver.startswith(f"{function}."):
             continue
         try:

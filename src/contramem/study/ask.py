@@ -72,6 +72,18 @@ class TrialRequest:
     at: str = ""
 
 
+class Unprovable(NamedTuple):
+    """The tasks kept back could not prove a guard, whatever their runs did; so nobody looked at them."""
+
+    runs: int
+    """Runs that it applies to."""
+    tasks: int
+    least_chance: float
+    """The lowest probability by chance that so many runs could give."""
+    level: float
+    """The highest that the next look accepts."""
+
+
 @dataclass(frozen=True)
 class TrialReport:
     """The result of a trial."""
@@ -91,6 +103,8 @@ class TrialReport:
     """The values that runs had in the places the guard looks at."""
     unmet: tuple[str, ...]
     """Conditions of the guard that hold in none of the runs, in words."""
+    unprovable: Unprovable | None = None
+    """Why it was not held against the tasks kept back, though that was asked for."""
 
     @property
     def grade(self) -> str:
@@ -139,12 +153,15 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     pairs = list(zip(runs, verdicts, strict=True))
     trial = whole = weigh(guard, pairs, run_set)
     log.record(trial, "open", request.by, request.at)
-    confirmation = None
+    confirmation = unprovable = None
     if request.confirm:
         kept_back = run_set.select(half="kept back", wanted=wanted)
         held = list(zip(kept_back, replay_guard(guard, kept_back), strict=True))
-        confirmation = log.confirm(weigh(guard, held, run_set), request.by, request.at)
-        whole = weigh(guard, [*pairs, *held], run_set)
+        held_trial = weigh(guard, held, run_set)
+        unprovable = _find_unprovable(held_trial, log)
+        if unprovable is None:
+            confirmation = log.confirm(held_trial, request.by, request.at)
+            whole = weigh(guard, [*pairs, *held], run_set)
     splits = find_splits(guard, runs, verdicts, run_set) if trial.contradicting else []
     return TrialReport(
         trial,
@@ -155,7 +172,16 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
         request.on_all,
         list_values(guard, runs),
         tuple(find_unmet(guard, runs)),
+        unprovable,
     )
+
+
+def _find_unprovable(held: Trial, log: TrialLog) -> Unprovable | None:
+    """Why a look at the tasks kept back would be wasted. None: it is worth it, or was spent before."""
+    level = log.next_level()
+    if held.least_chance <= level or log.confirmation(str(held.guard)) is not None:
+        return None
+    return Unprovable(sum(held.counts), held.tasks, held.least_chance, level)
 
 
 class ExplainReport(NamedTuple):

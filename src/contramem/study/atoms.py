@@ -175,14 +175,14 @@ class _SeenSlots:
             yield _SeenSlot(self._rank(slot), slot.key, thresholds, slot.function, slot.argument, is_threshold=True)
         for function, counts in self._items.items():
             is_fact = function not in self._changing
-            found = {runs[place].task for place, numbers in counts.items() if max(numbers)}
+            tasks = {runs[place].task for place, numbers in counts.items() if max(numbers)}
             amounts = {
                 f"{function} has {amount}": spread(
                     {
                         place
                         for place, numbers in counts.items()
                         # Where another run of the task found something, finding nothing was the fault of the search.
-                        if _is_between(numbers, low, high) and (low or runs[place].task not in found)
+                        if _is_between(numbers, low, high) and (low or runs[place].task not in tasks)
                     },
                     is_fact,
                 )
@@ -229,14 +229,14 @@ class _Facts(NamedTuple):
 
 
 def _sort_scalars(scalars: Iterable[tuple[Place, Any]]) -> _Facts:
-    numbers, words = [], []
+    numbers, found = [], []
     for slot, value in scalars:
         if (number := read_number(value)) is not None:
             if names_an_amount(slot.name):
                 numbers.append((slot, number))
-        elif is_word(value):
-            words.append((slot, write_word(value)))
-    return _Facts(tuple(numbers), tuple(words))
+        elif is_category(value, slot.name):
+            found.append((slot, write_word(value)))
+    return _Facts(tuple(numbers), tuple(found))
 
 
 def _arguments_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
@@ -263,7 +263,9 @@ def _read_result(function: str, result: Any) -> _Facts:
     return facts._replace(items=count_items(result))
 
 
-_NO_AMOUNTS = frozenset("id ids uuid zip zipcode postal code number phone key account card year".split())
+_NO_AMOUNTS = frozenset(
+    "id ids uuid zip zipcode postal code number phone key account card year reference ref serial".split()
+)
 
 
 @lru_cache(maxsize=4096)
@@ -280,6 +282,11 @@ def _is_key(slot: Place, number: float, call: RecordedAction) -> bool:
 def is_word(value: Any) -> bool:
     """Could the value be a word of a closed vocabulary?"""
     return isinstance(value, bool) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
+
+
+def is_category(value: Any, field: str) -> bool:
+    """Is it a word of a closed vocabulary, and not what somebody called one thing (`team meeting` of `event_name`)?"""
+    return is_word(value) and not (" " in str(value) and words(field)[-1:] in (["name"], ["title"], ["subject"]))
 
 
 def write_word(value: Any) -> str:

@@ -42,11 +42,14 @@ class _FunctionMasks:
     def __init__(self, runs: Sequence[StudyRun]) -> None:
         self.called = defaultdict[str, Mask](int)
         self.worked = defaultdict[str, Mask](int)
+        self.changing = set[str]()
         self._tasks = defaultdict[str, Mask](int)
         for place, run in enumerate(runs):
             self._tasks[run.task] |= 1 << place
             for call in run.recorded.calls:
                 self.called[call.function] |= 1 << place
+                if call.effect not in ("read", "wait", "finalize"):
+                    self.changing.add(call.function)
                 if call.worked:
                     self.worked[call.function] |= 1 << place
 
@@ -80,6 +83,7 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCan
     together: Counter[tuple[str, str]] = Counter()
     prepared = defaultdict[tuple[str, str], Mask](int)
     answered = defaultdict[tuple[str, str], Mask](int)
+    followed = defaultdict[tuple[str, str], Mask](int)
     for place, run in enumerate(runs):
         positions = _find_positions(run.recorded.calls)
         together.update(combinations(sorted(run.recorded.functions & positions.keys()), 2))
@@ -91,6 +95,8 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCan
                     prepared[before, after] |= 1 << place
                 if later.last_worked > earlier.last_worked:
                     answered[before, after] |= 1 << place
+                if later.last_worked > earlier.first_worked:
+                    followed[before, after] |= 1 << place
     # Those that most runs call together: the number of pairs grows quadratically.
     common = sorted(together.items(), key=lambda counted: (-counted[1], counted[0]))[:MAX_PAIRS]
     for pair, count in common:
@@ -99,6 +105,10 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCan
             yield about_two_calls("precedence", before, after, GuardMasks(kept, calls.called[after] & ~kept))
             kept = answered[before, after]
             yield about_two_calls("response", before, after, GuardMasks(kept, calls.worked[before] & ~kept))
+            if {before, after} <= calls.changing:  # where both changes are made, one may have to come first
+                broken = followed[before, after]
+                kept = calls.worked[before] & ~broken
+                yield about_two_calls("not_succession", before, after, GuardMasks(kept, broken))
 
 
 def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:

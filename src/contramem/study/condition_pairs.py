@@ -60,8 +60,10 @@ def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wr
     count = len(set(slots.tolist()))
     pairs = [divmod(int(place), len(chosen)) for place in best if worth.flat[place] > 0]
     return [
-        ConditionPair(chosen[one], chosen[two], count * (count - 1) // 2 * chosen[one].choices * chosen[two].choices)
-        for one, two in pairs
+        ConditionPair(
+            chosen[first], chosen[second], count * (count - 1) // 2 * chosen[first].choices * chosen[second].choices
+        )
+        for first, second in pairs
     ]
 
 

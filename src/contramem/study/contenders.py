@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.guard import Guard
+from contramem.monitor.quantity import Quantity
+from contramem.monitor.relation import FirstSeen
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
 from contramem.study.guard_candidate import GuardCandidate
@@ -70,7 +73,11 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
     """The candidates that may explain a failure, with the conditions that make them true."""
     candidates = propose_candidates(runs)
     search = _ContenderSearch(candidates, runs)
-    useful = [candidate for candidate in candidates if explains_some(candidate.masks, masks)]
+    useful = [
+        candidate
+        for candidate in candidates
+        if explains_some(candidate.masks, masks) and not search.only_spares_a_look(candidate)
+    ]
     loose = [each for each in useful if each.is_presence or is_contradicted(each.masks, masks)]
     loose = _select_most_broken(loose, masks)
     firm = [each for each in useful if not each.is_presence and not is_contradicted(each.masks, masks)]
@@ -133,12 +140,12 @@ class _ContenderSearch:
         function = candidate.function
         if candidate.is_presence:  # the result of a call is no reason to make it
             splits = [split for split in splits if all(atom.function != function for atom in split.atoms)]
-        if candidate.test:  # a condition on what the guard itself tests only bends it
+        if candidate.relation:  # a condition on what the guard itself tests only bends it
             tested = function, candidate.argument
             splits = [
                 split for split in splits if all((atom.function, atom.argument) != tested for atom in split.atoms)
             ]
-        if function not in self.changing or (tells_kinds and candidate.test):
+        if function not in self.changing or (tells_kinds and candidate.relation):
             return list(splits)
         if tells_kinds and candidate.template == "existence":
             return []  # making a requested change is not a lesson
@@ -168,6 +175,14 @@ class _ContenderSearch:
         """Does it demand that something is done after a mere read? That only says that the task has to be done."""
         return candidate.template == "response" and candidate.first not in self.changing
 
+    def only_spares_a_look(self, candidate: GuardCandidate) -> bool:
+        """Does it forbid a mere look, or order one look before another? Looking changes nothing that could fail."""
+        if candidate.function in self.changing:
+            return False
+        return (candidate.is_ban and candidate.is_presence) or (
+            candidate.template == "precedence" and candidate.first not in self.changing
+        )
+
     def _clearness(self, guard: Guard) -> int:
         """What must happen after or before a change says most; what must happen after a read, or at any time, least."""
         if guard.template == "existence" and not guard.patterns[0].conditions:
@@ -186,7 +201,7 @@ _CLEAREST = (
     "not_succession",
     "absence",
 )
-_RELATIONS = ("times", "sums", "picks", "from", "counts", "=", "like", "falls", "contains", "mentions", "has")
+_RELATIONS = ("times", "sums", "equals", "picks", "from", "counts", "=", "like", "falls", "contains", "mentions", "has")
 """Among templates that the same calls satisfy, the one that says most about the cause."""
 
 
@@ -194,8 +209,15 @@ def _relation_rank(guard: Guard) -> int:
     tests = [test for pattern in guard.patterns for test in pattern.conditions]
     if not tests:
         return 0
-    weak = tests[0].value == "task" or tests[0].value.startswith("1 of ")
-    return _RELATIONS.index(tests[0].test) if tests[0].test in _RELATIONS and not weak else len(_RELATIONS)
+    return _RELATIONS.index(tests[0].test) if tests[0].test in _RELATIONS and _says_more(tests[0]) else len(_RELATIONS)
+
+
+def _says_more(test: ArgumentCondition) -> bool:
+    """Whether it says more than that the value comes from the request, or is a number that was seen."""
+    operand = test.operand
+    if test.test == "times":
+        return isinstance(operand, Quantity) and bool(operand.steps)
+    return operand != FirstSeen("task")
 
 
 def _select_most_broken(candidates: list[GuardCandidate], masks: RunMasks) -> list[GuardCandidate]:

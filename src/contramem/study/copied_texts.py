@@ -3,9 +3,10 @@
 Such text may have told the author to. What agents say is compared in long stretches, because authors share some words
 with any long answer; what tools say, in shorter ones. Around a word that is neither English nor part of the interface,
 four words are a copy, and around two of them whatever small words stand in between: whoever plants a text wants a name
-in it to arrive. An error may be repeated if only a program would write it; an error that runs of several tasks and
-sources got may also be quoted, in quotation marks. So may a phrase that passing runs of several tasks and sources wrote
-although nothing had shown it: an organization may want its letters to say it.
+in it to arrive. Usual words of the requests (usual_words.py) count as English. An error may be repeated if only a
+program would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. So
+may a phrase that passing runs of several tasks and sources wrote although nothing had shown it: an organization may
+want its letters to say it.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from contramem.contrast.program_message import (
     UNSPACED_LETTER,
     count_strange_words,
     find_strange_words,
+    has_foreign_word,
     is_program_message,
 )
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import scalars
 from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.usual_words import find_usual_words
 from contramem.traces.trajectory import Trajectory
 
 COPIED_WORDS = 9
@@ -62,33 +65,36 @@ class CopiedTexts:
         return bool(self.find_copy(text))
 
     def find_copy(self, text: str) -> tuple[str, ...]:
-        """The first words of `text` that repeat what runs say, except for what it may quote; empty if none do."""
+        """The words of `text` that repeat what runs say, except for what it may quote; empty if none do."""
         for piece in self._cut_quotations(text):
-            for size in (COPIED_WORDS, COPIED_TOOL_WORDS):
-                copied: list[str] = []
-                for stretch in self._stretches(piece, size):
-                    if not self._was_said(hash(stretch)):
-                        if copied:
-                            break
-                    elif copied and tuple(copied[1 - len(stretch) :]) != stretch[:-1]:
-                        break  # another copy, further on
-                    else:
-                        copied += stretch[-1:] if copied else stretch
-                if copied:
-                    return tuple(filter(None, copied))
+            copies = [self._first_copy(piece, size) for size in (COPIED_WORDS, COPIED_TOOL_WORDS)]
+            if any(copies):
+                return max(copies, key=len)
         return ()
+
+    def _first_copy(self, text: str, size: int) -> tuple[str, ...]:
+        copied: list[str] = []
+        for stretch in self._stretches(text, size):
+            if not self._was_said(hash(stretch)):
+                if copied:
+                    break
+            elif copied and tuple(copied[1 - len(stretch) :]) != stretch[:-1]:
+                break  # another copy, further on
+            else:
+                copied += stretch[-1:] if copied else stretch
+        return tuple(filter(None, copied))
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
         """Stretches of `size` words, and shorter ones around strange words: of tools, of other scripts, or two."""
         words = _split_words(text)
         yield from _windows(words, size)
+        text = text if text.isascii() else _fold(text)
         named = self._run_set.functions
-        strange = {part for word in find_strange_words(text, named) for part in _split_words(word)}
+        strange = {part for word in find_strange_words(text, named) for part in _split_words(word)} - self._usual_words
         if not strange:
             return
-        if size < COPIED_WORDS or not text.isascii():
-            near = {word for word in strange if size < COPIED_WORDS or not word.isascii()}
-            yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if not near.isdisjoint(window))
+        near = strange if size < COPIED_WORDS else {word for word in strange if has_foreign_word(word, named)}
+        yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if not near.isdisjoint(window))
         telling = [word for word in words if word not in FUNCTION_WORDS]
         yield from (
             (_WITHOUT_SMALL_WORDS, *window)
@@ -116,6 +122,10 @@ class CopiedTexts:
         strange = count_strange_words(words, self._run_set.functions)
         is_readable = is_plain_message(words) and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
         return is_readable and not orders(words) and not instructs(words)
+
+    @cached_property
+    def _usual_words(self) -> frozenset[str]:
+        return find_usual_words(self._run_set)
 
     @cached_property
     def _said(self) -> npt.NDArray[np.int64]:
@@ -149,9 +159,10 @@ class CopiedTexts:
             for error in _errors_of(trajectory):
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
-                    needs_many = (
-                        count_strange_words(error, self._run_set.functions) or len(error.split()) > MAX_PLAIN_WORDS
-                    )
+                    is_long = len(error.split()) > MAX_PLAIN_WORDS
+                    if is_long and has_foreign_word(error, self._run_set.functions):
+                        continue  # a complaint about a thing takes few words
+                    needs_many = is_long or count_strange_words(error, self._run_set.functions)
                     (doubtful if needs_many else plain).update(self._hashes(error))
         repeatable = plain | (doubtful & errors.by_many)
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
@@ -204,7 +215,13 @@ def _split_words(text: str) -> list[str]:
     if "\\u" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     text = _JOINED.sub(lambda match: _split_at_capitals(match[0]), text)
-    return _WORD.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(text.casefold() if text.isascii() else _fold(text))
+
+
+def _fold(text: str) -> str:
+    """One form for the same letters, without the marks on them: a text struck through is still that text."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFC", "".join(char for char in decomposed if unicodedata.category(char) != "Mn"))
 
 
 def _split_at_capitals(word: str) -> str:
@@ -241,4 +258,5 @@ def _texts_of(run: Trajectory) -> Iterator[tuple[str, int]]:
         if event.text and event.text != run.task:
             yield event.text, COPIED_WORDS if event.actor == "agent" else COPIED_TOOL_WORDS
     yield run.task, COPIED_WORDS
+    yield run.system, COPIED_TOOL_WORDS
     yield run.outcome.feedback, COPIED_TOOL_WORDS

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from contramem.chance import OutcomeTable
-from contramem.grading import contradicts
+from contramem.grading import contradicts, most_chance
 from contramem.monitor.guard import Guard
 from contramem.study.contenders import (
     MAX_CHANCE,
@@ -30,14 +30,13 @@ from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
 
 MAX_OVERLAPPING = 4
-MAX_CHANCE_OVERLAPPING = 0.05
 MAX_ELSEWHERE = 2_000
 """Runs of other tasks that a guard is tried on."""
 MAX_SAME_TRIED = 6
 """Guards that the same runs follow and break, of which one may hold elsewhere and another not."""
-MAX_BY_LUCK = 1.0
-"""How many of the available conditions would fit as well if they were unrelated. Above this, a difference is doubtful:
-it is listed last and left to the judgement of somebody who knows what the fields mean."""
+MAX_BY_LUCK = 1.5
+"""How many of the available conditions would fit as well if they were unrelated. Above this, about two or more, a
+difference is doubtful: it is listed last and left to the judgement of somebody who knows what the fields mean."""
 
 
 NOWHERE = OutcomeTable()
@@ -200,6 +199,11 @@ def _choose(
     return chosen, explained, local
 
 
+def _is_unlikely(guard: GuardMasks, masks: RunMasks) -> bool:
+    """Whether chance explains it as little as it may if it is to be called observed."""
+    return masks.chance(guard) <= most_chance(masks.table(guard).broke_passed)
+
+
 def _find_overlapping(
     groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference], elsewhere: Elsewhere
 ) -> Iterator[Difference]:
@@ -209,7 +213,7 @@ def _find_overlapping(
     count = 0
     for *_, group in entries:
         subject = _subject(group[0].guard)
-        if count == MAX_OVERLAPPING or subject in subjects or masks.chance(group[0].masks) > MAX_CHANCE_OVERLAPPING:
+        if count == MAX_OVERLAPPING or subject in subjects or not _is_unlikely(group[0].masks, masks):
             continue
         if _check(group, masks) is group:
             subjects.add(subject)

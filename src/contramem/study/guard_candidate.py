@@ -9,6 +9,7 @@ from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.template import Template
 from contramem.study.masks import GuardMasks
+from contramem.study.seen_relation import SeenRelation
 
 
 class GuardCandidate(NamedTuple):
@@ -23,10 +24,10 @@ class GuardCandidate(NamedTuple):
     """The function that comes first, for templates that take two."""
     argument: str = ""
     """The argument of `function` that it is about, if any."""
-    test: str = ""
-    """What it says about the argument, in guard syntax: `like 99.99.9999`. Empty for `covers`."""
+    relation: SeenRelation | None = None
+    """What it says about the argument: `like 99.99.9999`. None for `covers`."""
     is_length: bool = False
-    """Whether the test is about the length of a text."""
+    """Whether the relation is about the length of a text."""
 
     @property
     def is_presence(self) -> bool:
@@ -40,13 +41,17 @@ class GuardCandidate(NamedTuple):
     @property
     def is_about_words(self) -> bool:
         """Whether it is about what a text says, or how long it is."""
-        return self.is_length or self.test.partition(" ")[0] in ("contains", "mentions")
+        return self.is_length or (self.relation is not None and self.relation.test in ("contains", "mentions"))
 
     @property
     def family(self) -> tuple[str, str]:
-        """The function, and what is demanded: that it is called, how it is called, or what a text says. There are far
-        more words than anything else."""
-        return self.function, "words" if self.is_about_words else "arguments" if self.test else "calls"
+        """The function, and what is demanded: that it is called, how it is called, what a number is calculated from, or
+        what a text says. There are far more words and calculations than anything else."""
+        if self.is_about_words:
+            return self.function, "words"
+        if self.relation is None:
+            return self.function, "calls"
+        return self.function, "calculations" if self.relation.is_calculated else "arguments"
 
     def parse(self) -> Guard | None:
         """None: it contains a name from the runs that guard syntax cannot express."""
@@ -67,8 +72,13 @@ def about_two_calls(template: Template, first: str, then: str, masks: GuardMasks
 
 
 def about_argument(
-    template: Template, function: str, argument: str, test: str, masks: GuardMasks, *, is_length: bool = False
+    template: Template,
+    function: str,
+    argument: str,
+    relation: SeenRelation,
+    masks: GuardMasks,
+    is_length: bool = False,
 ) -> GuardCandidate:
     """A candidate about how an argument is given whenever the function is called."""
-    text = f"{template}({function}[{argument} {test}]) when {function}"
-    return GuardCandidate(text, masks, template, function, "", argument, test, is_length)
+    text = f"{template}({function}[{argument} {relation}]) when {function}"
+    return GuardCandidate(text, masks, template, function, "", argument, relation, is_length)

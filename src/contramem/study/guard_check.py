@@ -45,7 +45,7 @@ def check_names(guard: Guard, runs: Sequence[StudyRun]) -> None:
     _check_places(guard, runs)
 
 
-_FOR_PLACES = {"=": "from", "!=": "from", "contains": "mentions", "lacks": "omits"}
+_FOR_PLACES = {"!=": "from", "contains": "mentions", "lacks": "omits"}
 
 
 def _check_places(guard: Guard, runs: Sequence[StudyRun]) -> None:
@@ -72,7 +72,7 @@ def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
                 unmet.append(f"No request fits `{condition}`.")
         elif isinstance(condition, CallOccurs):
             continue  # its pattern is among those of the guard
-        elif not any(map(condition.matches, _calls_of(runs, condition.function))):
+        elif not any(condition.matches(call) for function in condition.functions for call in _calls_of(runs, function)):
             unmet.append(f"No result fits `{condition}`.")
     return unmet
 
@@ -85,7 +85,9 @@ def _fields_of(guard: Guard) -> Iterator[tuple[str, str]]:
         for test in pattern.conditions:
             yield from test.fields
     for condition in (*guard.conditions, *guard.exceptions):
-        if isinstance(condition, (FieldReturned, FieldSum)):
+        if isinstance(condition, FieldReturned):
+            yield from condition.fields
+        if isinstance(condition, FieldSum):
             yield condition.function, condition.field
         if isinstance(condition, ItemsReturned) and condition.inside:
             yield condition.function, condition.inside

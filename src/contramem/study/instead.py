@@ -15,6 +15,7 @@ from contramem.study.recorded_actions import replay_on_all
 from contramem.study.relations import find_relations
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
+from contramem.study.seen_relation import GIVEN, SeenRelation
 
 MIN_SHARED = 0.8
 """The share of passing runs following the guard that must do it."""
@@ -60,7 +61,7 @@ def _group(
 def _describe_ways(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
     """The ways in which the call was made; in a run with a forbidden call, the ways of such calls."""
     argument, seen = forbidden.conditions[0].argument, SeenFields()
-    ways: list[tuple[bool, list[str]]] = []
+    ways: list[tuple[bool, list[SeenRelation]]] = []
     for call in run.recorded.calls:
         seen.look_back(call)
         if call.function == forbidden.function and call.worked and call.arguments.get(argument) is not None:
@@ -69,7 +70,7 @@ def _describe_ways(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
     is_broken = any(wrong for wrong, _ in ways)
     for wrong, relations in ways:
         if wrong == is_broken:
-            yield from (f"{forbidden.function}[{argument} {relation}]" for relation in relations if relation != "given")
+            yield from (f"{forbidden.function}[{argument} {relation}]" for relation in relations if relation != GIVEN)
 
 
 def _reverse(forbidden: Pattern, shared: Sequence[str]) -> Iterator[str]:

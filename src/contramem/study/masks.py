@@ -25,6 +25,14 @@ def mask_of(places: Iterable[int]) -> Mask:
     return mask
 
 
+def union_of(masks: Iterable[Mask]) -> Mask:
+    """The runs in any of them."""
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
 def places_of(mask: Mask) -> list[int]:
     """The positions of its bits, lowest first."""
     places = []
@@ -92,6 +100,10 @@ class RunMasks:
 
     def count_tasks(self, mask: Mask) -> int:
         return sum(bool(task & mask) for task in self.tasks.values())
+
+    def spread_to_tasks(self, mask: Mask) -> Mask:
+        """All runs of the tasks that some of these runs belong to."""
+        return union_of(task for task in self.tasks.values() if task & mask)
 
     def spread_to_alike(self, mask: Mask, *, with_idle: bool) -> Mask:
         """All runs that made the same changes as some of these runs. Runs without any change are alike if `with_idle`;

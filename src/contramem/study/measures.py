@@ -12,8 +12,10 @@ from contramem.study.atoms import names_an_amount
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_distances, is_text
 from contramem.study.seen_fields import SeenFields
+from contramem.study.seen_relation import SeenRelation
 
 Unit: TypeAlias = Literal["number", "characters", "items", "days after", "days before"]
+_SIDES = {"days after": "after", "days before": "before"}
 
 
 class Measure(NamedTuple):
@@ -23,22 +25,28 @@ class Measure(NamedTuple):
     place: str = ""
     """For a number of days: the date they are counted from."""
 
-    def above(self, boundary: float) -> str:
+    @property
+    def is_length(self) -> bool:
+        """Whether it is the length of a text."""
+        return self.unit == "characters"
+
+    def above(self, boundary: float) -> SeenRelation:
         """The guard condition for an argument above the boundary."""
         if self.unit == "number":
-            return f"> {write_number(boundary)}"
-        return self._write("at least", floor(boundary) + 1)
+            return SeenRelation(">", write_number(boundary))
+        return self._relate("at least", floor(boundary) + 1)
 
-    def up_to(self, boundary: float) -> str:
+    def up_to(self, boundary: float) -> SeenRelation:
         """The guard condition for an argument up to the boundary."""
         if self.unit == "number":
-            return f"<= {write_number(boundary)}"
-        return self._write("at most", floor(boundary))
+            return SeenRelation("<=", write_number(boundary))
+        return self._relate("at most", floor(boundary))
 
-    def _write(self, bound: str, count: int) -> str:
-        if self.place:
-            return f"falls {bound} {count} day{'' if count == 1 else 's'} {self.unit.split()[1]} {self.place}"
-        return f"has {bound} {count} {self.unit}"
+    def _relate(self, bound: str, count: int) -> SeenRelation:
+        if self.unit in _SIDES:
+            days = f"{count} day{'' if count == 1 else 's'}"
+            return SeenRelation("falls", f"{bound} {days} {_SIDES[self.unit]} {self.place}")
+        return SeenRelation("has", f"{bound} {count} {self.unit}")
 
 
 def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[Measure, float]]:

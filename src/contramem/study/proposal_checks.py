@@ -30,7 +30,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
     yield from find_copies(delta, run_set)
     values, sources = values_of(run_set), {run.source.casefold() for run in run_set.runs}
     names = set(functions | run_set.functions)
-    known = {word.lower() for name in names for word in words(name)} | values.convention_words
+    allowed = {word.lower() for name in names for word in words(name)} | values.convention_words
     for field in fields(delta):
         if field.name == "guards":
             continue  # guards are checked on the runs, and their words through `completion`
@@ -38,7 +38,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
         if private:
             pieces = ", ".join(repr(piece) for piece in dict.fromkeys(private))
             yield f"{field.name} holds {pieces}, a value of the runs; say what role it plays instead."
-        elif people := list(dict.fromkeys(find_person_names(field.text, known))):
+        elif people := list(dict.fromkeys(find_person_names(field.text, allowed))):
             named = ", ".join(map(repr, people))
             yield f"{field.name} seems to name somebody ({named}); say the role instead, or write it in small letters."
         if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from contramem.bank.ledger import RunRef
-from contramem.bank.support import CardSupport, Grade, GuardSupport
+from contramem.bank.support import GRADES, CardSupport, Grade, GuardSupport
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.retrieve.requests import request_words
@@ -14,6 +16,7 @@ from contramem.study.kinds import strip_values
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import Trial
 from contramem.study.trial_log import TrialLog
+from contramem.traces.trajectory import digest
 
 MAX_RUNS_CITED = 12
 MAX_VALUE_CHARS = 60
@@ -25,11 +28,10 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kind
     first_by_task = {run.task: run for run in reversed(runs)}
     tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
     guard_counts = {
-        str(trial.guard): GuardSupport(
+        str(trial.guard) if isinstance(trial.guard, Guard) else identify_check(trial): GuardSupport(
             held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
         )
         for trial in trials
-        if isinstance(trial.guard, Guard)
     }
     meant = [task for kind in kinds for task in run_set.kind(kind).tasks if task not in tasks]
     return CardSupport(
@@ -43,10 +45,24 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kind
     )
 
 
+def identify_check(trial: Trial) -> str:
+    """What identifies a query, however it is written: the runs that follow and break its rule."""
+    sides = (trial.telling, trial.contradicting, trial.kept_in_vain)
+    return f"check {digest(msgspec.json.encode([[run.name for run in side] for side in sides]).decode())[:12]}"
+
+
 def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
-    """Add up both. For a guard that was tried again on all runs, the latest trial counts."""
+    """Add up both. For a guard that was tried again on all runs, the latest trial counts. What was proven stays so if
+    the guards are the same: the rules of a build prove it in another way, and it means the same."""
     guard_counts = {guard: counts for guard, counts in before.guard_counts.items() if guard not in more.guard_counts}
-    return before.model_copy(update={"guard_counts": guard_counts}) + more
+    both = before.model_copy(update={"guard_counts": guard_counts}) + more
+    is_same = more.guard_counts and more.guard_counts.keys() <= before.guard_counts.keys()
+    return both.model_copy(update={"grade": _better(before.grade, more.grade)}) if is_same else both
+
+
+def _better(grade: Grade | None, other: Grade | None) -> Grade | None:
+    grades = [each for each in (grade, other) if each is not None]
+    return min(grades, key=GRADES.index, default=None)
 
 
 def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:

@@ -15,14 +15,22 @@ from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport, Grade
+from contramem.bank.support import CardSupport
 from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
+from contramem.grading import GRADE_WORDS
 from contramem.monitor.guard import Guard
-from contramem.study.neighbours import find_neighbours
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import check_card, check_guard, find_objection
-from contramem.study.proposal_support import add_support, cite_runs, find_ability, gather_support, grade_trials
+from contramem.study.proposal_support import (
+    add_support,
+    cite_runs,
+    find_ability,
+    gather_support,
+    grade_trials,
+    identify_check,
+)
+from contramem.study.related_cards import RelatedCard, find_related_cards
 from contramem.study.run_set import RunSet
 from contramem.study.sql_check import SqlCheck, try_check
 from contramem.study.tables import RunTables
@@ -96,7 +104,7 @@ def decide_proposal(
     if reasons:
         return _refuse(proposal, delta, ability, reasons, store, author)
     try:
-        patch, question = _choose_patch(proposal, delta, bank, ability, author, grade_trials(trials, author.log))
+        patch, question = _choose_patch(proposal, delta, bank, ability, author, trials)
     except UsageError as error:
         return _refuse(proposal, delta, ability, (str(error),), store, author)
     if question and not confirm(question):
@@ -133,26 +141,31 @@ def _try_check(sql: str, author: Proposer) -> Trial:
 
 
 def _choose_patch(
-    proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer, grade: Grade | None
+    proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer, trials: Sequence[Trial]
 ) -> tuple[Patch, str]:
     """The smallest edit, and the question to ask before making it. Empty question: no existing card changes."""
     reason = proposal.reason or f"proposed by {author.name}"
-    trials = _describe_trials(proposal, delta, author.log)
-    reason = shorten(f"{reason} {trials}", MAX_LINE_CHARS, placeholder=" …")
+    tried = _describe_trials(proposal, delta, author.log)
+    reason = shorten(f"{reason} {tried}", MAX_LINE_CHARS, placeholder=" …")
     edit: dict[str, Any] = {"delta_index": 0, "reason": reason, "new_or_updated_card": delta}
+    related = find_related_cards(delta, bank.skills_of(ability)) + _find_same_check(bank, ability, trials)
     if proposal.replaces:
-        targets = tuple(bank.find(card_id).card.card_id for card_id in proposal.replaces)
+        named = [bank.find(card_id).card.card_id for card_id in proposal.replaces]
+        alike = [other.card.card_id for other in related if other.relation == "same"]
+        targets = tuple(dict.fromkeys([*named, *alike]))
         return _replacement(targets, edit), f"{delta.title!r} takes the place of {', '.join(targets)}. Carry it out?"
-    neighbours = find_neighbours(delta, bank.skills_of(ability))
-    by_relation = {relation: [n.card for n in neighbours if n.relation == relation] for _, relation, _ in neighbours}
+    by_relation = {
+        relation: [other.card for other in related if other.relation == relation] for _, relation, _ in related
+    }
     if opposite := by_relation.get("opposite"):
         raise UsageError(
             f"It says the opposite of {opposite[0].card_id} ({opposite[0].title}). If that card is wrong, name it "
             "under `replaces`; if both hold, give each its condition."
         )
     if same := by_relation.get("same"):
+        same = list({card.card_id: card for card in same}.values())
         if len(same) == 1 and _says_the_same(same[0], delta):
-            if bank.entries[same[0].card_id].support.grade != grade:
+            if bank.entries[same[0].card_id].support.grade != grade_trials(trials, author.log):
                 return _replacement((same[0].card_id,), edit), ""  # the words stay, and it has been confirmed since
             return Noop(delta_index=0, reason=reason, target_card_ids=(same[0].card_id,)), ""
         ids = tuple(card.card_id for card in same)
@@ -168,6 +181,16 @@ def _choose_patch(
             "further; if it should, name that card under `replaces`."
         )
     return Add(**edit), ""
+
+
+def _find_same_check(bank: Bank, ability: str, trials: Sequence[Trial]) -> list[RelatedCard]:
+    """The cards whose query selects the same runs as that of the proposal."""
+    checks = {identify_check(trial) for trial in trials if not isinstance(trial.guard, Guard)}
+    return [
+        RelatedCard(card, "same", None)
+        for card in bank.skills_of(ability)
+        if not checks.isdisjoint(bank.entries[card.card_id].support.guard_counts)
+    ]
 
 
 def _says_the_same(card: SkillCard, delta: SkillDelta) -> bool:
@@ -225,9 +248,10 @@ def _carry_out(
 def _describe_support(support: CardSupport, trials: Sequence[Trial], log: TrialLog) -> tuple[str, ...]:
     """What the runs say about the card, in counts."""
     counts = [_describe_counts(trial.counts) for trial in trials]
-    grade = f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it."
-    if any(isinstance(trial.guard, Guard) and log.confirmation(str(trial.guard)) is None for trial in trials):
-        grade += " Confirm its guards (try_guard with confirm) and propose it again: it may be proven."
+    grade = GRADE_WORDS[support.grade] if support.grade else "It has no grade: nothing proves it."
+    rule = trials[0].guard if trials else None
+    if isinstance(rule, Guard) and support.grade != "proven" and log.confirmation(str(rule)) is None:
+        grade += " Confirm its first guard (try_guard with confirm) and propose it again: it may be proven then."
     return (grade, *counts)
 
 

@@ -42,6 +42,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
             "look": confirmation.looks,
             "repeated": confirmation.is_repeated,
         },
+        "unprovable": report.unprovable and report.unprovable._asdict(),
         "unmet": report.unmet,
         "tried": report.tried,
         "looks": report.looks,

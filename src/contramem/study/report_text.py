@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contramem.chance import OutcomeTable
-from contramem.study.ask import ExplainReport, KindReport, TrialReport
+from contramem.study.ask import ExplainReport, KindReport, TrialReport, Unprovable
 from contramem.study.explain import Difference
 from contramem.study.propose import Reply
 from contramem.study.run_set import StudyRun
@@ -69,6 +69,8 @@ def _trial_lines(report: TrialReport) -> Iterator[str]:
     yield f"on {where}: {_outcomes(trial.counts)}; chance {trial.chance:.2g}; it is about {about} are not concerned"
     if report.confirmation is not None:
         yield _confirmation_line(report.confirmation)
+    if report.unprovable is not None:
+        yield f"on the half kept back: no look was spent, because {_why_unprovable(report.unprovable)}"
     if len(trial.by_kind) > 1:
         yield f"by kind (passed/kept passed/broke): {_table(trial.by_kind)}"
     if len(trial.by_source) > 1:
@@ -94,14 +96,17 @@ def advise(report: TrialReport) -> str:
         return _advise_against(report)
     if not counts.broke_failed:
         return "No failing run breaks it, so it explains no failure."
+    if report.unprovable is not None:
+        advice = "propose it as observed" if report.grade else "try it on everything (--all)"
+        return f"The tasks kept back cannot prove it. If it makes sense, {advice}."
+    verb = "propose" if report.on_all else "confirm"
     if counts.broke_passed:
         share = f"{counts.broke_passed} of {counts.passed} passing runs"
-        return f"{share} break it. Look at them: an exception of the rule, or noise? If noise, confirm it as it is."
+        return f"{share} break it. Look at them: an exception of the rule, or noise? If noise, {verb} it as it is."
     if report.trial.judgement == "no difference":
-        return (
-            f"No passing run breaks it, but only {counts.broke_failed} failing do: chance could explain it. Confirm it."
-        )
-    return "No passing run breaks it, and chance hardly explains it. Confirm it."
+        few = f"No passing run breaks it, but only {counts.broke_failed} failing do: chance could explain it."
+        return f"{few} Propose it if it makes sense." if report.on_all else f"{few} Confirm it."
+    return f"No passing run breaks it, and chance hardly explains it. {verb.capitalize()} it."
 
 
 def _advise_against(report: TrialReport) -> str:
@@ -117,7 +122,7 @@ def _advise_after_look(report: TrialReport, confirmation: Confirmation) -> str:
     if confirmation.is_proven:
         return "Proven on the tasks kept back. Propose it."
     if report.grade == "observed":
-        return "Not proven, but no passing run of either half breaks it: propose it as observed if it makes sense."
+        return "Not proven, but no task of either half speaks against it: propose it as observed if it makes sense."
     if confirmation.entry.judgement == "supported":
         return (
             f"The tasks kept back support it, but after {confirmation.looks} looks that is no proof. Look at the "
@@ -132,6 +137,16 @@ def _confirmation_line(confirmation: Confirmation) -> str:
     entry = confirmation.entry
     allowed = f"look {confirmation.looks} allows {confirmation.level:.2g}"
     return f"on the half kept back: {word}{again}; {_outcomes(entry.counts)}; chance {entry.chance:.2g} ({allowed})"
+
+
+def _why_unprovable(unprovable: Unprovable) -> str:
+    if not unprovable.runs:
+        return "no run there does what it speaks about"
+    about = f"{_count(unprovable.runs, 'run')} of {_count(unprovable.tasks, 'task')}"
+    if unprovable.least_chance == 1:
+        return f"in no task there do runs both keep and break it, and both pass and fail ({about})"
+    least = f"chance {unprovable.least_chance:.2g} at best; the next look allows {unprovable.level:.2g}"
+    return f"the runs there are too few to prove it ({about}: {least})"
 
 
 def write_explanations(reports: Sequence[ExplainReport]) -> str:

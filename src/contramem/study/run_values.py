@@ -30,6 +30,7 @@ MIN_TASKS_OF_CATEGORY = 3
 _NAMING = frozenset("name names title subject label user owner sender author customer company street city".split())
 """Words of fields that say who or what something is."""
 _TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
+_WORD = re.compile(r"[^\W\d_]+")
 _ABBREVIATION = re.compile(r"(?<![\w@./\-])[A-Z]{2,5}(?![\w@/\-]|\.\w)")
 _ENDS_SENTENCE = re.compile(r"[.!?:;“\"(]\s*$|(?<!\w)['‘]$")
 
@@ -50,6 +51,10 @@ class RunValues:
                 if (_could_identify(piece, opens) and self._is_private(piece, opens)) or self._is_somebody(piece):
                     yield piece
                     break
+
+    def is_in_name(self, word: str) -> bool:
+        """Is the word part of a name or an address: `ada` of `Ada Byron` and of `ada.byron@home.example`?"""
+        return hash(word) in self._contents.name_parts
 
     def _is_private(self, piece: str, opens: bool) -> bool:
         value = plain_text(piece)
@@ -85,12 +90,13 @@ class RunValues:
     def _contents(self) -> _RunContents:
         """Read once: runs of a large set are on disk."""
         seen, people, single, shared = set[int](), set[int](), set[int](), _SharedValues()
-        categories = _Categories()
+        categories, name_parts = _Categories(), set[int]()
         for run in self._run_set.runs:
             for call in run.recorded.calls:
                 for role, value in texts_of_call(call):
                     text = plain_text(value)
                     seen.add(hash(text))
+                    name_parts.update(map(hash, _parts_of_name(value)))
                     if value[:1].isupper() and kind_of_text(value, role) == "PERSON":
                         people.update(map(hash, (text, *text.split())))
                         single.update([hash(text)] if text.isalpha() else [])
@@ -99,7 +105,7 @@ class RunValues:
                 categories.add(call, run.task)
         people -= set(map(hash, self._interface_words))
         conventions = frozenset(shared.values | categories.find())
-        return _RunContents(frozenset(seen), frozenset(people), frozenset(single), conventions)
+        return _RunContents(frozenset(seen), frozenset(people), frozenset(single), conventions, frozenset(name_parts))
 
     @cached_property
     def _interface_words(self) -> frozenset[str]:
@@ -125,6 +131,7 @@ class _RunContents(NamedTuple):
     single_names: frozenset[int]
     """Those that are a single word: `Mark` if a `sender` is called just that."""
     conventions: frozenset[str]
+    name_parts: frozenset[int]
 
 
 class _SharedValues:
@@ -176,6 +183,13 @@ def texts_of_call(call: RecordedAction) -> Iterator[tuple[str, str]]:
     for path, value in values:
         if isinstance(value, str) and 2 < len(value) <= MAX_VALUE_CHARS:
             yield "_".join(path), value
+
+
+@lru_cache(maxsize=4096)
+def _parts_of_name(value: str) -> tuple[str, ...]:
+    """The words in it that may belong to a name: those with a capital, and those that are joined to others."""
+    is_joined = " " not in value and not value.isalpha()
+    return tuple(word.lower() for word in _WORD.findall(value) if is_joined or not word.islower())
 
 
 def _possible_conventions(call: RecordedAction, run: StudyRun) -> Iterator[Any]:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import is_same, plain_text, read_number
-from contramem.monitor.date_relation import read_time
+from contramem.monitor.dates import read_time
 from contramem.monitor.results import decode_result, list_records, walk
 from contramem.study.atoms import MAX_VALUES, names_an_amount
 from contramem.study.recorded_actions import RecordedAction
@@ -18,6 +18,14 @@ from contramem.study.recorded_actions import RecordedAction
 MAX_RECORDS = 40
 MAX_FIELDS = 12
 """How many amounts or dates a value is compared with: the first ones seen."""
+
+
+class SeenChoice(NamedTuple):
+    """A record that a result listed, and those beside it."""
+
+    function: str
+    record: dict[str, Any]
+    records: list[dict[str, Any]]
 
 
 class SeenFields:
@@ -93,13 +101,13 @@ class SeenFields:
         """By function, the records of its latest result with several records."""
         return ((function, results[-1]) for function, results in self._records.items())
 
-    def choices(self, value: Any) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
+    def choices(self, value: Any) -> Iterator[SeenChoice]:
         """By function, the record that the value identifies and the records it was chosen from, in the latest
         result."""
         for function in dict.fromkeys(function for function, _ in self._fields.get(plain_text(value), {})):
             for records in reversed(self._records.get(function, [])):
                 if (chosen := next((record for record in records if _names(record, value)), None)) is not None:
-                    yield function, chosen, records
+                    yield SeenChoice(function, chosen, records)
                     break
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import comb, fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
-from contramem.study.atoms import Atom, collect_atoms
+from contramem.study.atoms import MIN_TASKS, Atom, collect_atoms
 from contramem.study.condition_pairs import find_pairs
 from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
 from contramem.study.run_set import RunSet, StudyRun
@@ -88,7 +88,6 @@ class Conditions:
         for atom in atoms:
             by_mask.setdefault(atom.mask, atom)
         self._atoms = list(by_mask.values())
-        self._choices = np.array([atom.choices for atom in self._atoms])
         self._matrix = matrix_of(list(by_mask), len(masks.runs)).T if by_mask else None
 
     def __len__(self) -> int:
@@ -106,9 +105,14 @@ class Conditions:
         for row, guard in enumerate(guards):
             places = np.flatnonzero(counts.is_sharper[row])
             best = places[np.argsort(-counts.worth[row, places], kind="stable")][: 4 * MAX_WEIGHED]
-            slots = round(float((counts.splits[row] / self._choices).sum()))
+            slots = self._count_slots(guard, np.flatnonzero(counts.splits[row])) if len(best) else 1
             is_ban = bool(forbids) and forbids[row]
-            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots), is_ban)
+            yield self._weigh(guard, [self._atoms[place] for place in best], slots, is_ban)
+
+    def _count_slots(self, guard: GuardMasks, places: NDArray[np.intp]) -> int:
+        """How many slots could have provided a condition. Conditions that are true of the same runs count as one."""
+        atoms = {self._atoms[place].mask & guard.spoken: self._atoms[place] for place in reversed(places)}
+        return max(1, round(fsum(1 / atom.choices for atom in atoms.values())))
 
     def sharpen_twice(
         self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()
@@ -169,21 +173,27 @@ class Conditions:
         if not alike:
             return None
         inside = guard.within(mask)
-        by_luck = sides * self._share_by_luck(guard, inside)
+        by_luck = sides * self._share_by_luck(guard, inside, any(atom.is_threshold for atom in atoms))
         return Sharpened(atoms, inside, self._masks.chance(inside), sides, alike, by_luck, mask.bit_count())
 
-    def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
-        """Among conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
-        broken_by_passing = guard.broken & self._masks.passed
-        tasks = self._masks.count_tasks(guard.spoken)
-        chosen = self._masks.count_tasks(inside.spoken)
-        contradicting = self._masks.count_tasks(broken_by_passing)
-        left = self._masks.count_tasks(broken_by_passing & inside.spoken)
-        ways = sum(
-            comb(contradicting, kept) * comb(tasks - contradicting, chosen - kept)
-            for kept in range(min(left, chosen) + 1)
+    def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks, has_threshold: bool) -> float:
+        """Among conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions and
+        explains the failures of as many tasks. All of them if one task alone shows what holds on either side."""
+        count = self._masks.count_tasks
+        against = guard.broken & self._masks.passed
+        failing = guard.broken & self._masks.failed & ~self._masks.spread_to_tasks(against)
+        wrong, least_right = count(against), count(failing & inside.spoken)
+        if min(wrong, least_right) < MIN_TASKS:
+            return 1.0
+        share = share_at_least(
+            tasks=count(guard.spoken),
+            chosen=count(inside.spoken),
+            wrong=wrong,
+            most_wrong=count(inside.broken & self._masks.passed),
+            right=count(failing),
+            least_right=least_right,
         )
-        return ways / comb(tasks, chosen)
+        return max(share, share_in_front(wrong, count(failing), least_right)) if has_threshold else share
 
     def _share_alike(self, guard: GuardMasks, atom: Mask, is_ban: bool) -> float:
         """The share of the failing runs that, under the condition, made the changes that passing runs make where it
@@ -193,6 +203,25 @@ class Conditions:
             return float(bool(outside))
         failing = guard.broken & self._masks.failed & atom
         return (failing & self._masks.spread_to_alike(outside, with_idle=is_ban)).bit_count() / failing.bit_count()
+
+
+def share_at_least(*, tasks: int, chosen: int, wrong: int, most_wrong: int, right: int, least_right: int) -> float:
+    """If `chosen` of the tasks are drawn blindly: how likely at most `most_wrong` of the `wrong` ones are among
+    them, and at least `least_right` of the `right` ones (multivariate hypergeometric)."""
+    neither = tasks - wrong - right
+    ways = sum(
+        comb(wrong, bad) * comb(right, good) * comb(neither, chosen - bad - good)
+        for bad in range(min(most_wrong, chosen) + 1)
+        for good in range(least_right, min(right, chosen - bad) + 1)
+        if chosen - bad - good <= neither
+    )
+    return ways / comb(tasks, chosen)
+
+
+def share_in_front(wrong: int, right: int, least_right: int) -> float:
+    """If tasks stand in a row blindly: how likely at least so many right ones come before the first wrong one. A
+    threshold can be drawn wherever that is so."""
+    return comb(wrong + right - least_right, wrong) / comb(wrong + right, wrong)
 
 
 def _order(sharpened: Sharpened) -> tuple[float, int, int, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.chance import OutcomeTable, chance
+from contramem.chance import OutcomeTable, chance, least_chance
 from contramem.grading import MAX_CHANCE, contradicts, is_observed, supports
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
@@ -38,6 +38,8 @@ class Trial:
     """Those whose passing runs break it."""
     chance: float
     """The probability of such a difference if outcomes were random within tasks."""
+    least_chance: float
+    """The lowest probability that so many runs could give."""
     by_kind: Mapping[str, OutcomeTable]
     by_source: Mapping[str, OutcomeTable]
     contradicting: tuple[StudyRun, ...]
@@ -60,7 +62,8 @@ class Trial:
     @property
     def is_observed(self) -> bool:
         """Whether enough tasks show it, none contradicts it, and chance hardly explains it."""
-        return is_observed(self.tasks_for, self.tasks_against, self.counts.broke_passed, self.chance)
+        conditional = not isinstance(self.guard, Guard) or bool(self.guard.conditions)
+        return is_observed(self.tasks_for, self.tasks_against, self.counts, self.chance, is_conditional=conditional)
 
     @property
     def sources(self) -> int:
@@ -127,6 +130,7 @@ def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]],
         sum(map(supports, shown.values())),
         sum(map(contradicts, broken.values())),
         chance(tables.values()),
+        least_chance(tables.values()),
         {kind: OutcomeTable(*counts) for kind, counts in sorted(by_kind.items())},
         {source: OutcomeTable(*counts) for source, counts in sorted(by_source.items())},
         tuple(contradicting),

@@ -10,7 +10,7 @@ next one harder.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -110,6 +110,11 @@ class TrialLog:
         entry = earlier[0] if earlier else self.record(trial, "kept back", by, at)
         return _decide(entry, self.entries(), bool(earlier))
 
+    def next_level(self) -> float:
+        """The highest probability by chance that the next look would accept."""
+        looks, findings = _count_looks(self.entries())
+        return _level(looks + 1, findings)
+
     def count(self) -> tuple[int, int]:
         """How many guards were tried, and how many were checked on the held-out tasks."""
         entries = self.entries()
@@ -126,17 +131,33 @@ def _is_look(entry: TrialEntry, guard: str) -> bool:
     return entry.look == "kept back" and entry.guard == guard
 
 
+def _level(look: int, findings: int) -> float:
+    """The highest probability by chance that a look accepts, after so many findings."""
+    return float(FALSE_SHARE / _SERIES / look**1.5 * (1 + findings))
+
+
 def _decide(wanted: TrialEntry, entries: Sequence[TrialEntry], is_repeated: bool) -> Confirmation:
-    """Replay all looks in order, to reach the decision as it was made."""
+    for look, (entry, level, is_proven) in enumerate(_replay_looks(entries), 1):
+        if entry.id == wanted.id:
+            return Confirmation(entry, look, level, is_proven, is_repeated)
+    raise AssertionError("a look that was recorded is in the log")
+
+
+def _count_looks(entries: Sequence[TrialEntry]) -> tuple[int, int]:
+    """How many looks there were, and how many of them proved a guard."""
+    proofs = [is_proven for _, _, is_proven in _replay_looks(entries)]
+    return len(proofs), sum(proofs)
+
+
+def _replay_looks(entries: Sequence[TrialEntry]) -> Iterator[tuple[TrialEntry, float, bool]]:
+    """The looks in order, each with its level and whether it proved the guard: the decisions as they were made."""
     seen: set[str] = set()
     findings = 0
     for entry in entries:
         if entry.look != "kept back" or entry.guard in seen:
             continue
         seen.add(entry.guard)
-        level = FALSE_SHARE / _SERIES / len(seen) ** 1.5 * (1 + findings)
+        level = _level(len(seen), findings)
         is_proven = entry.chance <= level and entry.judgement != "contradicted"
-        if entry.id == wanted.id:
-            return Confirmation(entry, len(seen), level, is_proven, is_repeated)
+        yield entry, level, is_proven
         findings += is_proven
-    raise AssertionError("a look that was recorded is in the log")

@@ -15,6 +15,7 @@ from contramem.monitor.comparison import write_value
 from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
+from contramem.study.seen_relation import SeenRelation
 
 MIN_TASKS = 3
 """How many tasks must have a text with the word. Fewer may share a name."""
@@ -32,8 +33,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 class Wording(NamedTuple):
     """Words, and the runs with a call whose text contains them."""
 
-    relation: str
-    """In guard syntax."""
+    relation: SeenRelation
     made: Mask
     worked: Mask
 
@@ -65,7 +65,7 @@ def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, Rec
             place, _, call = calls[number]
             made |= 1 << place
             worked |= call.worked << place
-        yield Wording(f"contains {write_value(phrase)}", made, worked)
+        yield Wording(SeenRelation("contains", write_value(phrase)), made, worked)
 
 
 def _words_of(text: str, run: StudyRun) -> frozenset[str]:

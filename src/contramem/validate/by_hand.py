@@ -27,9 +27,9 @@ def doubts(text: Text, bank: Bank) -> list[Refusal]:
     card of `bank` names is not suspicious, unless it is one letter away from one that a card names: only the runs know
     which functions exist.
     """
-    known = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
+    functions = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
     written = functions_of(text)
-    return [*_find_misspelt(written, known), *Validator().judge(Case(text, functions=known.union(written)))]
+    return [*_find_misspelt(written, functions), *Validator().judge(Case(text, functions=functions.union(written)))]
 
 
 def _find_misspelt(written: Iterable[str], known: frozenset[str]) -> Iterator[Refusal]:

@@ -19,6 +19,12 @@ _COUNT = re.compile(
 _ALL_OF = re.compile(
     rf"\b(?:all|the|each of the|both of the)\s+(?P<whole>\d+)\s+{_SIDE}{_RUNS}(?(side)|(?!))", re.IGNORECASE
 )
+_SO_MANY = re.compile(
+    r"(?<![\w.])(?<!of )(?<!all )(?<!the )(?P<whole>\d+)\s+"
+    r"(?P<side>passing|failing|passed|failed|successful|unsuccessful)\s+(?:runs?|trajector(?:y|ies))\b",
+    re.IGNORECASE,
+)
+"""Not attempts: one run may make several."""
 _CALLS = re.compile(
     r"\s*(?:that\s+)?(?P<never>never\s+|did\s+not\s+|do\s+not\s+|does\s+not\s+)?call(?:ed|s)?\s+"
     r"`?(?P<tool>\w+(?:\.\w+)*)`?(?=\s*(?:[.;,)]|$))"
@@ -49,7 +55,7 @@ def contradictions(text: str, sides: Sides) -> Iterator[str]:
             yield _too_many(f"{some} of {whole}", match["side"], sides)
         elif (number := _number_calling(text, match, sides)) is not None and number != some:
             yield f"{some} of {whole}, but {number} of them do."
-    for match in _ALL_OF.finditer(text):
+    for match in (*_ALL_OF.finditer(text), *_SO_MANY.finditer(text)):
         if int(match["whole"]) > len(sides.of(match["side"])):
             yield _too_many(match["whole"], match["side"], sides)
 

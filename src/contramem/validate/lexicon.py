@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from contramem.contrast.english import FUNCTION_WORDS, stem
 
@@ -26,8 +27,13 @@ _PART = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 
 
-def content_words(text: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=1 << 12)  # a build checks the same lines of its cards with every task that teaches them
+def content_words(text: str) -> tuple[tuple[str, str], ...]:
     """(stem, word) of each word that says something. Names are split: `search_emails` becomes search and emails."""
+    return tuple(_find_content_words(text))
+
+
+def _find_content_words(text: str) -> Iterator[tuple[str, str]]:
     for match in _PART.finditer(_PLACEHOLDER.sub(" ", text)):
         word = match.group().lower()
         if len(word) > 1 and word not in FUNCTION_WORDS and word not in GLUE:

@@ -12,8 +12,9 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.observation import Observation
-from contramem.contrast.packet import Packet, Step
+from contramem.contrast.packet import Packet
 from contramem.contrast.placeholders import Placeholders
+from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
@@ -97,8 +98,8 @@ class PacketContents:
     @cached_property
     def closed(self) -> frozenset[str]:
         """Closed vocabularies in lower case: values that stay readable in arguments."""
-        shown = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
-        return frozenset(value.lower() for value in shown if not _PLACEHOLDER.search(value))
+        values = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
+        return frozenset(value.lower() for value in values if not _PLACEHOLDER.search(value))
 
     def find_copies(self, text: str) -> Iterator[tuple[str, str, int]]:
         """(placeholder, words, position) wherever `text` repeats a value of the traces, or a sentence of one.

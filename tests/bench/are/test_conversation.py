@@ -34,7 +34,7 @@ def mail(talk: AreConversation, subject: str, at: float) -> None:
     text_of(talk, "called", at, tool="Emails__send_email", arguments={"subject": subject}, content="1")
 
 
-def test_a_tick_says_what_is_owed_and_by_when_on_the_clock() -> None:
+def test_a_tick_lists_what_is_pending_with_deadlines() -> None:
     talk = begin(with_deadline("made_up_time_1"))
     assert text_of(talk, "tick", START + 60) is None
     mail(talk, "Visit", START + 2)
@@ -42,14 +42,14 @@ def test_a_tick_says_what_is_owed_and_by_when_on_the_clock() -> None:
     assert text is not None and text.endswith("Due at 13:49:42 UTC, in 62 seconds.")
 
 
-def test_what_was_done_in_time_is_owed_no_longer() -> None:
+def test_what_was_done_in_time_is_no_longer_pending() -> None:
     talk = begin(with_deadline("made_up_time_1"))
     mail(talk, "Visit", START + 2)
     mail(talk, "Reminder", START + 180)
     assert text_of(talk, "pending", START + 181) is None
 
 
-def test_time_has_no_card_before_a_call() -> None:
+def test_with_the_temporal_runtime_no_card_comes_before_a_call() -> None:
     talk = begin(with_deadline("made_up_time_1"))
     assert text_of(talk, "before_call", tool="Emails__send_email", arguments={}) is None
 

@@ -15,6 +15,6 @@ def test_a_missing_environment_is_refused_with_the_command_that_makes_it(tmp_pat
         find_installation(tmp_path)
 
 
-def test_a_variable_names_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_variable_sets_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAMEM_ARE", str(tmp_path))
     assert default_folder() == tmp_path

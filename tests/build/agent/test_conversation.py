@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.study.office import note_office
 
-from contramem.bank.calls import StoredExchange
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import open_store
 from contramem.build.agent import conversation as module
 from contramem.build.agent.conversation import AuthorConversation, BuildDesk

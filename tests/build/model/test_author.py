@@ -153,7 +153,7 @@ def test_a_reply_that_fails_is_asked_again_with_the_complaint(
         pytest.param([DELTA, DELTA, DELTA], id="one lesson three times"),
     ],
 )
-def test_a_reply_that_says_it_clumsily_is_taken(tmp_path: Path, runs: Runs, deltas: Any) -> None:
+def test_a_clumsy_but_usable_reply_is_accepted(tmp_path: Path, runs: Runs, deltas: Any) -> None:
     model = ScriptedModel(by=lambda asked: {"deltas": deltas} if asked.stage == "reflector" else good(asked))
     with new_store(tmp_path) as store:
         build(runs, store, model)
@@ -210,7 +210,9 @@ def test_a_delta_that_fails_the_checks_to_the_end_stands_refused_with_its_text(t
 
 @pytest.mark.parametrize(("finish", "counted"), [("refusal", "refusal"), ("content_filter", "content filter")])
 @pytest.mark.parametrize("stage", ["builder", "reflector", "curator"])
-def test_a_model_that_declines_is_not_pressed(tmp_path: Path, two: Runs, stage: str, finish: Any, counted: str) -> None:
+def test_a_model_that_declines_is_not_asked_again(
+    tmp_path: Path, two: Runs, stage: str, finish: Any, counted: str
+) -> None:
     declined = ModelReply("I would rather not.", finish, 10, 5)
     model = ScriptedModel(by=lambda asked: declined if asked.stage == stage else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
@@ -422,7 +424,7 @@ def test_without_reassessment_a_card_keeps_a_guard_that_other_tasks_contradict(t
         assert all(entry.decision.by.kind == "model" for entry in store.ledger())
 
 
-def test_nobody_is_asked_about_what_a_card_says_already(tmp_path: Path, runs: Runs) -> None:
+def test_the_model_is_not_asked_about_what_a_card_already_says(tmp_path: Path, runs: Runs) -> None:
     again = {**DELTA, "title": "Delete before you report"}
     model = ScriptedModel(by=lambda asked: {"deltas": [DELTA, again]} if asked.stage == "reflector" else good(asked))
     with new_store(tmp_path) as store:

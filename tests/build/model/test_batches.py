@@ -205,7 +205,7 @@ def test_what_never_comes_back_is_given_up_after_three_batches(provider: Provide
     assert len(provider.server.jobs) == 3
 
 
-def test_looks_that_fail_are_repeated_and_a_provider_that_stays_down_keeps_the_batch(
+def test_failed_status_checks_are_repeated_and_a_batch_is_kept_while_the_provider_is_down(
     provider: Provider, direct: tuple[str, int]
 ) -> None:
     provider.server.stumbles = [503] * 40

@@ -12,7 +12,7 @@ from tests.model_replies import Runs, ticket
 
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
-from contramem.build.functions.text import function_text
+from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.focus import SUITES, Suite, load_focus
 from contramem.build.model.prompts import Prompts
@@ -57,8 +57,8 @@ def test_every_prompt_states_the_hard_rules(suite: Suite) -> None:
     assert "Every claim is supported by observed calls" in texts["builder"]
     assert "no model or agent name" in texts["builder"]
     for rule in (
-        "At most {{ max_deltas }} deltas", "Every field is supported by events", "One level above the scenario",
-        "If every run failed", "No model or agent name", "no verdict", "`completion` holds ledger items",
+        "At most {{ max_deltas }} deltas", "Events of this packet support every field", "One level above the scenario",
+        "If every run failed", "No model, agent, run letter, event, verdict", "`completion`: items that can be checked",
     ):  # fmt: skip
         assert rule in texts["reflector"]
     assert "Semantic closure" in texts["curator"]
@@ -113,3 +113,22 @@ def test_a_template_that_asks_for_what_is_not_there_says_so(tmp_path: Path, runs
     (tmp_path / "judge.jinja").write_text("")
     with pytest.raises(UsageError, match=r"judge\.jinja is not a template"):
         Prompts(overrides=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "asked"),
+    [
+        ((True, True), "Every run of this task passed: write what the evidence shows to matter"),
+        ((False, False), "If every run failed, as here"),
+        ((True, False), "Contrast packet:"),
+    ],
+)
+def test_runs_that_all_passed_may_teach_anything_and_runs_that_all_failed_only_a_diagnosis(
+    runs: Runs, outcomes: tuple[bool, bool], asked: str
+) -> None:
+    close = call("Desk.close_ticket", {"id": "t-4711"})
+    about = packet(*(run(source, passed, close, "Closed.") for source, passed in zip("ab", outcomes, strict=True)))
+    text = author(runs).reflector_request(about, Bank()).messages[1].text
+    assert asked in text
+    assert ("Every run of this task passed" in text) is all(outcomes)
+    assert ("If every run failed" in text) is not any(outcomes)

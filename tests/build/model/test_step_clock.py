@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contramem.build.model.step_clock import Clock
 from contramem.contrast.align import AlignedStep
-from contramem.contrast.packet import PacketRun, Step
+from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 from contramem.traces.trajectory import Effect
 
 

@@ -32,8 +32,46 @@ def test_records_that_have_the_same_fields_stand_under_their_names() -> None:
 
 
 def test_records_with_few_fields_told_name_them_and_equal_ones_are_folded() -> None:
-    tickets = [{"status": "open", "urgent": "yes", "via": "mail"}, {"via": "mail"}, {"via": "mail"}]
-    assert result(tickets).endswith("; status open, urgent yes, via mail | via mail x2")
+    mail = {"via": "mail", "late": "no"}
+    tickets = [{"status": "open", "urgent": "yes", "via": "mail", "paid": "yes", "seen": "yes"}, mail, mail]
+    assert result(tickets).endswith("; status open, urgent yes, via mail, paid yes, seen yes | via mail, late no x2")
+
+
+def test_yes_and_no_and_small_numbers_that_nobody_passes_on_can_be_read() -> None:
+    rooms = [{"room": "r-4711", "free": 14, "heated": True}, {"room": "r-4712", "free": 3, "heated": False}]
+    assert result(rooms).endswith("; free, heated: 14, true | 3, false")
+    assert "4711" not in result(rooms)
+    assert "1250" not in result([{"price": 1250, "heated": True}])
+
+
+def test_a_list_in_a_record_stands_in_its_field() -> None:
+    tickets = [{"status": "open", "needs": ["mail", "report"]}, {"status": "closed", "needs": ["mail"]}]
+    assert result(tickets).endswith("; status, needs: open, mail+report | closed, mail")
+
+
+def test_of_a_long_list_the_items_that_some_run_uses_are_shown() -> None:
+    rooms = [{"room": f"r-47{number}", "free": number, "kind": f"kind {number} of a room"} for number in range(10, 29)]
+    listed = call("Desk.list_rooms", {}, rooms)
+    made = packet(run("a", True, listed, call("Desk.book_room", {"room": "r-4713"}, {"ok": True}), "done"))
+    shown = ResultTexts(made).text(made.runs[0].actions[0])
+    assert shown.startswith(" -> list of 19 items") and ", 13" in shown and "14" not in shown
+
+
+def test_results_that_repeat_told_items_are_shown_by_their_form() -> None:
+    rooms = [{"free": 1, "kind": "attic"}, {"free": 2, "kind": "cellar"}]
+    _, again = results(call("Desk.list_rooms", {}, rooms), call("Desk.list_rooms", {"kind": "cellar"}, rooms[1:]))
+    assert again == " -> list of 1 items"
+
+
+def test_a_command_is_shown_in_its_words_with_values_masked() -> None:
+    made = packet(run("a", True, call("shell.run", {"command": "mail -s report ann@desk.test < notes"}, "ok"), "done"))
+    assert call_text(made.runs[0].actions[0]) == "shell.run(command=‹mail -s report <EMAIL> < notes›) [write]"
+
+
+def test_a_readable_word_has_no_origin() -> None:
+    rooms = call("Desk.list_rooms", {}, [{"room": "r-4711", "kind": "report"}])
+    made = packet(run("a", True, rooms, call("Desk.book", {"room": "r-4711", "kind": "report"}, "ok"), "done"))
+    assert call_text(made.runs[0].actions[1]).startswith("Desk.book(room=<ID_1> «list_rooms», kind=report)")
 
 
 def results(*calls: Call) -> list[str]:

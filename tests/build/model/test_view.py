@@ -104,3 +104,21 @@ def test_signals_leave_out_the_app_where_there_is_only_one_and_guards_never() ->
     alone, several = hints(look), hints(call("Mail.get_mail", {"id": "m-4711"}))
     assert "): get_ticket is called by 1 of 1 passing" in alone and "Desk.get_ticket" in alone.partition("guard:")[2]
     assert "): Mail.get_mail is called by 1 of 1 passing" in several
+
+
+def test_reads_in_another_order_are_no_hint() -> None:
+    look, count = call("Desk.get_ticket", {"id": "t-4711"}), call("Desk.count_tickets", {})
+    close = call("Desk.close_ticket", {"id": "t-4711"})
+    made = packet(run("a", True, look, count, close, "Closed."), run("b", False, count, look, "Closed."))
+    assert "Where passing runs call get_ticket" not in packet_text(made).hints
+    assert any("Where passing runs call Desk.get_ticket" in signal.statement for signal in made.signals)
+
+
+def test_what_the_nearest_passing_run_shows_is_not_said_again_of_all_failing_runs() -> None:
+    def close(how: str) -> Call:
+        return call("Desk.close_ticket", {"id": "t-4711", "how": how})
+
+    made = packet(run("a", True, close("settled"), "ok"), *(run(name, False, close("late"), "ok") for name in "bc"))
+    assert "not settled" in packet_text(made).text
+    assert "All 2 failing runs alike" in "".join(signal.statement for signal in made.signals)
+    assert "All 2 failing runs alike" not in packet_text(made).hints

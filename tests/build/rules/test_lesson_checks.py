@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.lesson_checks import LessonChecks
@@ -53,8 +54,16 @@ def test_a_value_that_the_requests_name_is_no_lesson() -> None:
     assert checks.accept(rejected["precedence(Desk.stock, Desk.order)"])
 
 
+def empty_desk() -> Iterator[Packet]:
+    """Here nothing is left, so whoever passes orders at once."""
+    for number in range(2):
+        task = {"task": f"Order a red u-{number}-55.", "task_id": f"sold out {number}"}
+        find = call("Desk.find", {}, {"left": 0, "state": "closed"})
+        yield packet(run("a", True, find, call("Desk.order", {"colour": "red"}), "Done.", **task))
+
+
 def test_a_threshold_that_may_be_luck_is_no_lesson_and_a_word_may_be_one() -> None:
-    packets = list(desk())
+    packets = [*desk(), *empty_desk()]
     runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
     checks = LessonChecks(packets, runs.select(), runs)
     rule = "precedence(Desk.stock, Desk.order) when Desk.find"
@@ -66,3 +75,64 @@ def test_a_threshold_that_may_be_luck_is_no_lesson_and_a_word_may_be_one() -> No
     assert not accepts("left > 3", by_luck=2.0)
     assert accepts("left > 3", by_luck=0.5)
     assert accepts("state = open", by_luck=2.0)
+
+
+def test_a_ban_on_a_place_says_no_more_than_no_unless_passing_runs_share_another() -> None:
+    """Runs fail with the name of the first record; passing runs take one from anywhere else."""
+
+    def shop(number: int, places: Sequence[str]) -> Packet:
+        task = {"task": f"Buy something nice, {number}.", "task_id": f"buy {number}"}
+        found = call("Shop.find", {}, {"title": f"lamp{number}", "maker": f"acme{number}", "label": f"x{number}yz"})
+        record = {"title": f"lamp{number}", "maker": f"acme{number}", "label": f"x{number}yz"}
+        good = [
+            run(source, True, found, call("Shop.buy", {"name": record[place]}), "Done.", **task)
+            for source, place in zip("ab", places, strict=True)
+        ]
+        bad = [
+            run(source, False, found, call("Shop.buy", {"name": record["title"]}), "Done.", **task) for source in "cd"
+        ]
+        return packet(*good, *bad)
+
+    ban = parse_guard("absence(Shop.buy[name from Shop.find.title]) when Shop.buy")
+    for places, is_lesson in (("maker", "label"), False), (("maker", "maker"), True):
+        packets = [shop(number, places) for number in range(6)]
+        runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+        checks = LessonChecks(packets, runs.select(), runs)
+        assert checks.accept(Difference(ban, OutcomeTable(12, 0, 0, 12), 6, 1e-6, 12, ())) == is_lesson
+
+
+def test_a_ban_on_a_word_of_a_text_has_to_be_proven() -> None:
+    def letters(number: int) -> Packet:
+        task = {"task": f"Write to customer {number}.", "task_id": f"letter {number}"}
+        good = [
+            run(source, True, call("Mail.send", {"body": "Your case is closed as of today"}), "Done.", **task)
+            for source in "ab"
+        ]
+        poor = run("c", False, call("Mail.send", {"body": "We have several plans for you"}), "Done.", **task)
+        return packet(*good, poor)
+
+    packets = [letters(number) for number in range(4)]
+    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    ban = parse_guard("absence(Mail.send[body contains several]) when Mail.send")
+
+    def accepts(family: int) -> bool:
+        checks = LessonChecks(packets, runs.select(), runs)
+        return checks.accept(Difference(ban, OutcomeTable(8, 0, 0, 4), 4, 0.012, 4, (), family=family))
+
+    assert accepts(family=2)
+    assert not accepts(family=50)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        pytest.param("existence(Desk.order[colour from task]) when Desk.order", id="a-value-taken-from-the-request"),
+        pytest.param('absence(Desk.stock) when task lacks "stock"', id="a-call-that-the-request-does-not-name"),
+        pytest.param('absence(Desk.stock) when task contains "red"', id="a-call-forbidden-by-a-word"),
+    ],
+)
+def test_what_only_repeats_the_words_of_requests_is_no_lesson(guard: str) -> None:
+    packets = list(desk())
+    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    difference = Difference(parse_guard(guard), OutcomeTable(12, 0, 0, 12), 6, 0.001, 12, ())
+    assert not LessonChecks(packets, runs.select(), runs).accept(difference)

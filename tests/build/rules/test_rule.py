@@ -104,7 +104,7 @@ def test_undoing_a_decision_brings_the_rule_back(tmp_path: Path) -> None:
     assert not rule.only_after_refusal
 
 
-def test_a_rule_that_this_version_cannot_read_is_none() -> None:
+def test_a_rule_that_this_version_cannot_read_is_ignored() -> None:
     assert load_rule(StoredRule(kind="of a later version", facts={})) is None
     assert load_rule(StoredRule(kind="precedence", facts={"steps": 7})) is None
 

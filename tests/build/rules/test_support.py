@@ -39,6 +39,11 @@ def test_a_record_speaks_against_a_rule_only_with_enough_runs_of_both_sorts() ->
     assert not FollowRecord(2, 5, 5, 5, 1).speaks_against_it
 
 
+def test_a_rule_that_hardly_anybody_passes_without_is_not_done_without() -> None:
+    assert FollowRecord(5, 40, 20, 30, 10).is_done_without
+    assert not FollowRecord(5, 34, 25, 138, 13).is_done_without  # 13 of 138 passed without it, 25 of 34 with it
+
+
 def test_a_rule_makes_a_difference_when_runs_that_follow_it_pass_clearly_more_often() -> None:
     assert FollowRecord(2, 10, 9, 10, 5).makes_a_difference
     assert not FollowRecord(2, 10, 6, 10, 5).makes_a_difference

@@ -49,7 +49,7 @@ def find_rules(runs: Iterator[Trajectory]) -> dict[type[Rule], Rule]:
 def test_runs_that_answer_without_a_look_teach_to_look_first() -> None:
     rule = find_rules(mail_desk())[LookFirst]
     assert [str(guard) for guard in rule.guards] == ["precedence(reads(Mail), finalize)"]
-    assert "8 failing runs answered without" in rule.words().success_failure_contrast
+    assert "8 answered without and failed" in rule.words().success_failure_contrast
 
 
 def test_a_change_that_is_announced_and_not_made_teaches_to_make_it_where_requests_ask_for_it() -> None:

@@ -223,20 +223,25 @@ def _blocks(content):
     return content if isinstance(content, list) else []
 
 
+def anthropic_environment(url, home):
+    """What makes Claude Code ask the server at `url`, from an empty home."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "sk-ant-fake-not-a-key",
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+
+
 @pytest.fixture
 def anthropic(tmp_path, monkeypatch):
     """The Anthropic API as Claude Code finds it in this test: a server on this machine, and an empty home."""
     server = FakeAnthropic()
     home = tmp_path / "home"
     home.mkdir()
-    for name, value in {
-        "ANTHROPIC_BASE_URL": server.url,
-        "ANTHROPIC_API_KEY": "sk-ant-fake-not-a-key",
-        "HOME": str(home),
-        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_TELEMETRY": "1",
-    }.items():
+    for name, value in anthropic_environment(server.url, home).items():
         monkeypatch.setenv(name, value)
     yield server
     server.close()

@@ -21,9 +21,10 @@ class StrictProvider:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-                content = json.dumps(provider.answer(body)).encode()
+                answer, streams = provider.answer(body), bool(body.get("stream"))
+                content = (as_stream(answer) if streams else json.dumps(answer)).encode()
                 self.send_response(200)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", "text/event-stream" if streams else "application/json")
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
@@ -65,6 +66,18 @@ class StrictProvider:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def as_stream(answer):
+    """An answer as the events of a stream: all of it in the first one."""
+    [choice] = answer["choices"]
+    message, calls = choice["message"], choice["message"].get("tool_calls", [])
+    delta = message | {"tool_calls": [{**call, "index": index} for index, call in enumerate(calls)]}
+    head = {key: answer[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    parts = [(delta, None), ({}, choice["finish_reason"])]
+    chunks = [{**head, "choices": [{"index": 0, "delta": part, "finish_reason": end}]} for part, end in parts]
+    events = [*chunks, {**head, "choices": [], "usage": answer["usage"]}]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
 
 
 def assert_cacheable(requests):

@@ -42,7 +42,7 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     assert office.done == ["open_ticket", "close_ticket"]
     asked = [str(call["messages"]) for call in model.create_calls]
     assert "Look up the reason code" in asked[0]
-    assert "That call broke what runs that passed have kept" in asked[1]
+    assert "That call broke a rule that passing runs kept" in asked[1]
     assert "Closing fails while a notice is missing" in asked[2]
     assert_cacheable([list(call["messages"]) for call in model.create_calls])
     schemas = {tool.name: tool.schema["description"] for tool in guided_tools(office.tools, desk.start("A sonnet"))}

@@ -53,6 +53,6 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     Crew(agents=[agent], tasks=[Task(description=open_task, expected_output="done", agent=agent)]).kickoff()
     assert office.done == ["open_ticket", "close_ticket"]
     assert "Look up the reason code" in str(model.requests[0])
-    assert "That call broke what runs that passed have kept" in str(model.requests[1])
+    assert "That call broke a rule that passing runs kept" in str(model.requests[1])
     assert "The last call of this function failed" in str(model.requests[2])
     assert_cacheable(model.requests)

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from contramem.inject.adapters.guided_run import GuidedRun, ends_run
+from contramem.inject.adapters.guided_run import GuidedRun, is_ending_tool
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, missing
 
 ADAPTERS = {
@@ -31,35 +31,39 @@ class Absent:
 
 def test_a_call_that_would_break_a_guard_of_a_shown_card_is_held_once(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    answer = run.hold("open_ticket", {"reason": "late"}, turn=1)
+    answer = run.hold("open_ticket", {"reason": "late"}, turn=1, ends_run=False)
     assert "Not executed yet" in answer
     assert "Look up the reason code before opening a ticket" in answer
-    assert run.hold("open_ticket", {"reason": "late"}, turn=2) is None, "an agent that insists has its reasons"
+    assert run.hold("open_ticket", {"reason": "late"}, turn=2, ends_run=False) is None, (
+        "an agent that insists has its reasons"
+    )
 
 
 def test_a_call_that_does_no_harm_is_never_held(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    assert run.hold("close_ticket", {"ticket": "T1"}) is None, "its card is in the description of the tool"
-    assert run.hold("lookup_code", {"topic": "late"}) is None
+    assert run.hold("close_ticket", {"ticket": "T1"}, ends_run=False) is None, (
+        "its card is in the description of the tool"
+    )
+    assert run.hold("lookup_code", {"topic": "late"}, ends_run=False) is None
     run.tell("lookup_code", {"topic": "late"}, "R7")
-    assert run.hold("open_ticket", {"reason": "R7"}) is None
+    assert run.hold("open_ticket", {"reason": "R7"}, ends_run=False) is None
 
 
 def test_a_call_that_failed_is_held_when_it_comes_again_unchanged(desk, open_task):
     run = GuidedRun(desk.start(open_task))
     run.tell("close_ticket", {"ticket": "T1"}, "Error: a notice is missing")
-    assert run.hold("close_ticket", {"ticket": "T2"}, turn=1) is None
-    answer = run.hold("close_ticket", {"ticket": "T1"}, turn=2)
+    assert run.hold("close_ticket", {"ticket": "T2"}, turn=1, ends_run=False) is None
+    answer = run.hold("close_ticket", {"ticket": "T1"}, turn=2, ends_run=False)
     assert "failed with these very arguments" in answer
     assert "send it first" in answer
-    assert run.hold("close_ticket", {"ticket": "T1"}, turn=3) is None
+    assert run.hold("close_ticket", {"ticket": "T1"}, turn=3, ends_run=False) is None
 
 
 def test_a_call_that_worked_since_it_failed_is_not_held(desk, open_task):
     run = GuidedRun(desk.start(open_task))
     run.tell("close_ticket", {"ticket": "T1"}, "Error: a notice is missing")
     run.tell("close_ticket", {"ticket": "T1"}, "closed")
-    assert run.hold("close_ticket", {"ticket": "T1"}) is None
+    assert run.hold("close_ticket", {"ticket": "T1"}, ends_run=False) is None
 
 
 @pytest.mark.parametrize(
@@ -70,14 +74,14 @@ def test_an_exit_code_is_a_failure_as_it_is_in_a_trace(desk, open_task, content)
     run = GuidedRun(desk.start(open_task))
     push = {"command": "git push"}
     assert "pull first" in run.tell("Bash", push, content)
-    assert run.hold("Bash", push) is not None
+    assert run.hold("Bash", push, ends_run=False) is not None
 
 
 def test_at_most_two_calls_are_held_in_a_run_however_often_a_tool_fails(desk, open_task):
     run, holds = GuidedRun(desk.start(open_task)), 0
     for turn in range(40):
         name, arguments = ("Bash", {"command": "git push"}) if turn % 2 else ("close_ticket", {"ticket": "T1"})
-        if run.hold(name, arguments, turn=turn) is not None:
+        if run.hold(name, arguments, turn=turn, ends_run=False) is not None:
             holds += 1
         else:
             run.tell(name, arguments, "Exit code 128" if name == "Bash" else "Error: down")
@@ -90,7 +94,11 @@ def test_two_programs_of_one_shell_are_told_apart(desk, open_task, commands):
     run.tell("Bash", {"command": "git push"}, "Exit code 1")
     with ThreadPoolExecutor(2) as pool:
         answers = dict(
-            zip(commands, pool.map(lambda text: run.hold("Bash", {"command": text}, turn=1), commands), strict=True)
+            zip(
+                commands,
+                pool.map(lambda text: run.hold("Bash", {"command": text}, turn=1, ends_run=False), commands),
+                strict=True,
+            )
         )
     assert answers["ls"] is None
     assert answers["git push"] is not None
@@ -98,31 +106,31 @@ def test_two_programs_of_one_shell_are_told_apart(desk, open_task, commands):
 
 def test_nothing_is_held_in_a_reply_that_ends_the_run_nor_a_tool_that_ends_it(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    assert run.hold("open_ticket", ends=True) is None
+    assert run.hold("open_ticket", ends_run=True) is None
     run.tell("submit", {}, "Error: no answer")
-    assert run.hold("submit", {}) is None
-    assert not any(map(ends_run, ("open_ticket", "submit_order", "Bash")))
+    assert run.hold("submit", {}, ends_run=False) is None
+    assert not any(map(is_ending_tool, ("open_ticket", "submit_order", "Bash")))
 
 
 def test_calls_of_one_reply_are_held_together(desk, open_task):
     run = GuidedRun(desk.start(open_task))
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda n: run.hold("open_ticket", {}, turn=1, call=str(n)), range(8)))
+        answers = list(pool.map(lambda n: run.hold("open_ticket", {}, turn=1, call=str(n), ends_run=False), range(8)))
     assert None not in answers
     assert sum("Look up the reason code" in answer for answer in answers) == 1
-    assert run.hold("open_ticket", {}, turn=2) is None
+    assert run.hold("open_ticket", {}, turn=2, ends_run=False) is None
 
 
 def test_asked_again_about_one_call_the_answer_is_the_same(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    first = run.hold("open_ticket", turn="a", call="1")
-    assert run.hold("open_ticket", turn="a", call="2") != first
-    assert run.hold("open_ticket", turn="a", call="1") == first
+    first = run.hold("open_ticket", turn="a", call="1", ends_run=False)
+    assert run.hold("open_ticket", turn="a", call="2", ends_run=False) != first
+    assert run.hold("open_ticket", turn="a", call="1", ends_run=False) == first
 
 
 def test_the_answer_to_a_held_call_is_not_taken_for_its_result(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    answer = run.hold("open_ticket", {"reason": "late"}, turn=1)
+    answer = run.hold("open_ticket", {"reason": "late"}, turn=1, ends_run=False)
     assert run.tell("open_ticket", {"reason": "late"}, answer) == ""
     assert [owed.guard.template for owed in run.run.pending()] == []
 
@@ -137,8 +145,8 @@ def test_a_failure_brings_the_card_beside_the_result_once(desk, open_task):
 
 def test_a_call_that_broke_a_guard_unheld_brings_a_warning_beside_its_result(desk, open_task):
     run = GuidedRun(desk.start(open_task))
-    run.hold("open_ticket", {"reason": "late"}, ends=True)
-    assert "broke what runs that passed have kept" in run.tell("open_ticket", {"reason": "late"}, "ticket T1 is open")
+    run.hold("open_ticket", {"reason": "late"}, ends_run=True)
+    assert "broke a rule that passing runs kept" in run.tell("open_ticket", {"reason": "late"}, "ticket T1 is open")
 
 
 def test_a_card_that_was_shown_at_the_start_is_not_shown_again(memory, task):
@@ -164,8 +172,8 @@ def test_what_is_open_is_said_once_before_the_end(desk, open_task):
 
 def test_the_first_call_of_every_function_can_still_be_held_to_compare_with(memory):
     run = GuidedRun(memory.start("Compose a sonnet"), hold="first_call")
-    assert "### EmailClient.delete_email" in run.hold("delete_email", {"email_id": "m"}, turn=1)
-    assert run.hold("delete_email", {"email_id": "m"}, turn=2) is None
+    assert "### EmailClient.delete_email" in run.hold("delete_email", {"email_id": "m"}, turn=1, ends_run=False)
+    assert run.hold("delete_email", {"email_id": "m"}, turn=2, ends_run=False) is None
 
 
 def test_a_conversation_keeps_what_it_has_shown_and_adds_only_new_cards(memory, task):

@@ -22,7 +22,7 @@ from contramem.inject.hook.wire import end
 from contramem.inject.injections import read_log
 
 DELETE = "mcp__EmailClient__delete_email"
-CODEX = "@openai/codex@0.166.0"
+CODEX = "@openai/codex@0.169.0"
 NOTES = "## Notes from earlier runs"
 SERVER = '''
 from pathlib import Path
@@ -106,20 +106,18 @@ def claude_code():
     return str(path)
 
 
+def claude_command(project):
+    """Claude Code with the project's MCP server; what follows is its request."""
+    servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
+    (project / "mcp.json").write_text(json.dumps(servers))
+    tools = ["--allowedTools", "mcp__EmailClient", "Bash"]
+    return [claude_code(), "--mcp-config", "mcp.json", "--strict-mcp-config", *tools]
+
+
 @pytest.fixture
 def claude(project, anthropic):
     """Runs Claude Code in the project, once; `anthropic` replies."""
-    command = [
-        claude_code(),
-        "--mcp-config",
-        "mcp.json",
-        "--strict-mcp-config",
-        "--allowedTools",
-        "mcp__EmailClient",
-        "Bash",
-    ]
-    servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
-    (project / "mcp.json").write_text(json.dumps(servers))
+    command = claude_command(project)
     mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_")  # as the fixture set them
     environment = {name: value for name, value in os.environ.items() if name.startswith(mine)}
 
@@ -257,6 +255,12 @@ def codex_program():
     return str(path)
 
 
+def without_waits(items):
+    """The items of a request without the calls that waited for the MCP server to start, and their results."""
+    waits = {item["call_id"] for item in items if "sleep 1" in str(item.get("arguments", ""))}
+    return [item for item in items if item.get("call_id") not in waits]
+
+
 class FakeResponses:
     """A server on this machine that answers as the Responses API would: a call in each reply, or the end (None)."""
 
@@ -317,13 +321,8 @@ class FakeResponses:
 
     def told(self):
         """What came of the calls, as text."""
-        items = self.requests[-1]["input"]
-        waits = {item["call_id"] for item in items if "sleep 1" in str(item.get("arguments", ""))}
-        return [
-            str(item["output"])
-            for item in items
-            if item.get("type") == "function_call_output" and item["call_id"] not in waits
-        ]
+        items = without_waits(self.requests[-1]["input"])
+        return [str(item["output"]) for item in items if item.get("type") == "function_call_output"]
 
     def close(self):
         self._server.shutdown()
@@ -341,8 +340,14 @@ def responses():
 @pytest.fixture
 def codex(project, responses, tmp_path):
     """Runs Codex in the project, once; `responses` replies."""
-    program, home = codex_program(), tmp_path / "codex"
+    home = tmp_path / "codex"
     home.mkdir()
+    return codex_in(project, home, responses.url)
+
+
+def codex_in(project, home, url):
+    """Asks Codex in the project, with a home of its own and the model at `url`."""
+    program = codex_program()
     (home / "config.toml").write_text(
         f"""
         model = "fake-model"
@@ -350,7 +355,7 @@ def codex(project, responses, tmp_path):
         model_auto_compact_token_limit = {COMPACT_AT}
         [model_providers.fake]
         name = "fake"
-        base_url = "{responses.url}"
+        base_url = "{url}"
         wire_api = "responses"
         requires_openai_auth = false
         [features]
@@ -363,10 +368,10 @@ def codex(project, responses, tmp_path):
         cwd = "{project}"
         """
     )
-    unasked = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+    unasked = ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
 
-    def ask(prompt, *verb):
-        command = [program, "exec", *verb, "--skip-git-repo-check", *unasked, prompt]
+    def ask(prompt, *verb, trust="--dangerously-bypass-hook-trust"):
+        command = [program, "exec", *verb, *unasked, *filter(None, [trust]), prompt]
         return run(command, project, HOME=str(home), CODEX_HOME=str(home))
 
     return ask
@@ -404,3 +409,42 @@ def test_codex_has_its_cards_again_after_a_compaction(desk_bank, project, open_t
     assert "lookup_code: ok" in summary
     assert "lookup_code: ok" not in last, "the conversation was compacted"
     assert last.count(NOTES) == 1
+
+
+def test_codex_skips_a_hook_until_it_is_trusted_and_hook_status_says_so(
+    desk_bank, project, open_task, responses, codex, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    (project / "server.py").write_text(DESK_SERVER)
+    install("codex", desk_bank, project)
+    status = ["status", "--project", str(project)]
+    codex(open_task, trust=None)
+    assert NOTES not in json.dumps(responses.requests[-1]["input"])
+    untrusted = CliRunner().invoke(hook, status)
+    assert (untrusted.exit_code, "skipped: Codex does not trust the hook for" in untrusted.output) == (1, True)
+    trust_hooks(project, tmp_path / "codex")
+    codex(open_task, trust=None)
+    assert NOTES in json.dumps(responses.requests[-1]["input"])
+    trusted = CliRunner().invoke(hook, status)
+    assert (trusted.exit_code, "skipped" in trusted.output) == (0, False)
+
+
+def trust_hooks(project, home):
+    """What /hooks does: keep the hash of every hook that Codex lists in its configuration."""
+    requests = [
+        {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "test", "title": "", "version": "1"}}},
+        {"method": "initialized"},
+        {"id": 1, "method": "hooks/list", "params": {"cwds": [str(project)]}},
+    ]
+    environment = {**os.environ, "HOME": str(home), "CODEX_HOME": str(home)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([codex_program(), "app-server"], env=environment, text=True, **pipes) as server:
+        server.stdin.write("".join(f"{json.dumps(request)}\n" for request in requests))
+        server.stdin.flush()
+        replies = (json.loads(line) for line in server.stdout)
+        [listed] = next(reply["result"]["data"] for reply in replies if reply.get("id") == 1)
+        server.stdin.close()
+        server.terminate()
+    with (home / "config.toml").open("a") as config:
+        for own in listed["hooks"]:
+            config.write(f'\n[hooks.state."{own["key"]}"]\ntrusted_hash = "{own["currentHash"]}"\n')

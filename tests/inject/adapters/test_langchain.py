@@ -1,4 +1,5 @@
 import asyncio
+from threading import Barrier, get_ident
 from typing import ClassVar
 
 import pytest
@@ -12,6 +13,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
@@ -148,6 +150,45 @@ def test_a_call_whose_result_is_the_answer_is_made_and_its_result_stays(desk, of
     assert ask(agent, open_task)["messages"][-1].content == "ticket T1 is open"
 
 
+LAST_CALL, ROOMY = {"recursion_limit": 4}, {"recursion_limit": 30}
+"""A limit that the tools' step of the first reply reaches, and one that leaves room for what a held call leads to."""
+
+
+def test_a_call_in_the_last_step_of_the_recursion_limit_is_made(desk, tools, office, open_task):
+    agent = create_agent(script([OPEN], [LOOK]), tools, middleware=[MemoryMiddleware(desk)])
+    with pytest.raises(GraphRecursionError):
+        ask(agent, open_task, config=LAST_CALL)
+    assert office.done == ["open_ticket"]
+
+
+def test_a_call_is_held_where_the_recursion_limit_leaves_room(desk, tools, office, open_task):
+    agent = create_agent(script([OPEN], [LOOK], [OPEN], [NOTICE]), tools, middleware=[MemoryMiddleware(desk)])
+    ask(agent, open_task, config=ROOMY)
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def test_each_request_of_a_thread_has_its_own_recursion_limit(desk, tools, office, open_task):
+    model = script("Hello.", [OPEN], [LOOK], [OPEN], [NOTICE])
+    agent = create_agent(model, tools, middleware=[MemoryMiddleware(desk)], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    ask(agent, "Hello.", config=thread | {"recursion_limit": 5})
+    ask(agent, open_task, config=thread | ROOMY)
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def test_an_answer_in_the_last_step_is_not_lost_to_a_reminder(desk, tools, office, open_task):
+    agent = create_agent(script([LOOK], [OPEN]), tools, middleware=[MemoryMiddleware(desk)])
+    answer = ask(agent, open_task, config={"recursion_limit": 11})["messages"][-1]
+    assert answer.content == "done"
+
+
+def test_a_graph_of_one_s_own_makes_a_call_in_its_last_step(desk, tools, office, open_task):
+    graph = own_graph(script([OPEN]), MemoryMiddleware(desk), ToolNode, tools)
+    with pytest.raises(GraphRecursionError):
+        ask(graph, open_task, config={"recursion_limit": 3})
+    assert office.done == ["open_ticket"]
+
+
 def test_a_failure_brings_the_card_beside_its_result(desk, tools, open_task):
     model = script([CLOSE], [CLOSE])
     ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
@@ -265,3 +306,31 @@ def test_nothing_is_said_when_memory_is_off(desk, tools, office, open_task, monk
     ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
     assert [message.type for message in model.requests[0]] == ["human"]
     assert office.done == ["open_ticket"]
+
+
+PUSH, LIST, WHERE = ("git push", "ls", "pwd")
+
+
+@pytest.mark.parametrize("order", [(LIST, WHERE, PUSH), (PUSH, LIST, WHERE)])
+def test_calls_that_a_tool_node_makes_in_threads_are_told_apart_by_their_program(desk, open_task, order):
+    """The push failed before, so it is held; the other two wait for each other, which only threads can do."""
+    together, ran = Barrier(2, timeout=20), []
+
+    @tool
+    def bash(command: str) -> str:
+        """Run a command."""
+        if command == PUSH:
+            return "Exit code 128: the branch is behind"
+        together.wait()
+        ran.append((command, get_ident()))
+        return "ok"
+
+    calls = [("bash", {"command": command}) for command in order]
+    model = script([("bash", {"command": PUSH})], calls, [("bash", {"command": PUSH})])
+    ask(own_graph(model, MemoryMiddleware(desk), ToolNode, [bash]), open_task)
+    _, *parallel, last = results(model.requests[-1])
+    answers = dict(zip(order, [message.content for message in parallel], strict=True))
+    assert "failed with these very arguments" in answers[PUSH]
+    assert (answers[LIST], answers[WHERE]) == ("ok", "ok")
+    assert len({thread for _, thread in ran}) == 2
+    assert last.content.startswith("Exit code 128"), "a call is held once"

@@ -39,6 +39,6 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     asyncio.run(answer())
     assert office.done == ["open_ticket", "close_ticket"]
     assert "Look up the reason code" in str(asked[0])
-    assert "That call broke what runs that passed have kept" in str(asked[1])
+    assert "That call broke a rule that passing runs kept" in str(asked[1])
     assert "Closing fails while a notice is missing" in str(asked[2])
     assert_cacheable(asked)

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("agents", reason="needs contramem[openai-agents]")
 
-from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
+from agents import Agent, MaxTurnsExceeded, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
 from openai import AsyncOpenAI
 
 from contramem.inject.adapters.openai_agents import guided, run_guided
@@ -73,6 +73,37 @@ def test_a_call_beside_a_handoff_is_made(desk, provider, office, open_task):
     run(desk, agent(provider, office, handoffs=[other]), open_task)
     assert office.done == ["open_ticket"]
     assert "## Notes from earlier runs" in provider.bodies[1]["messages"][0]["content"], "guidance follows"
+
+
+def test_a_call_in_the_last_turn_is_made(desk, provider, office, open_task):
+    provider.replies = [[OPEN]]
+    with pytest.raises(MaxTurnsExceeded):
+        asyncio.run(
+            run_guided(agent(provider, office), desk.start(open_task), open_task, max_turns=1, run_config=QUIET)
+        )
+    assert office.done == ["open_ticket"]
+
+
+@pytest.mark.parametrize(("max_turns", "done"), [(1, ["open_ticket"]), (4, []), (None, [])])
+def test_a_guided_agent_holds_a_call_only_where_turns_are_left(desk, provider, office, open_task, max_turns, done):
+    provider.replies = [[OPEN]]
+    own = guided(agent(provider, office), desk.start(open_task), max_turns=max_turns)
+    asyncio.run(Runner.run(own, open_task, run_config=QUIET))
+    assert office.done == done
+
+
+def test_the_default_number_of_turns_is_the_runner_s(desk, provider, office, open_task):
+    provider.replies = [*[[LOOK]] * 8, [CLOSE], [CLOSE]]
+    with pytest.raises(MaxTurnsExceeded):
+        run(desk, agent(provider, office), open_task)
+    assert office.done[8:] == ["close_ticket", "close_ticket"], "the tenth turn is the last: a repetition is made"
+
+
+def test_an_answer_is_not_lost_to_a_reminder_that_takes_too_many_turns(desk, provider, office, open_task):
+    provider.replies = [[LOOK], [OPEN], ["the answer"], [NOTICE], [NOTICE], [NOTICE]]
+    own, started = agent(provider, office), desk.start(open_task)
+    result = asyncio.run(run_guided(own, started, open_task, max_turns=3, run_config=QUIET))
+    assert result.final_output == "the answer"
 
 
 def test_arguments_that_are_no_json_are_for_the_tool_to_refuse(desk, provider, office, open_task):

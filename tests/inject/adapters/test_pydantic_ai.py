@@ -57,6 +57,16 @@ def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(desk, provid
     provider.assert_cacheable()
 
 
+def test_a_card_that_was_shown_in_full_at_the_start_costs_no_turn_and_is_not_shown_again(
+    desk, provider, office, open_task
+):
+    provider.replies = [[LOOK], [OPEN], [NOTICE]]
+    run(agent(desk, provider, office.tools), open_task)
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+    assert len(provider.bodies) == 4, "three calls and the answer"
+    assert str(provider.bodies[-1]).count("### Look up the reason code before opening a ticket") == 1
+
+
 def test_a_call_in_the_reply_that_gives_the_output_is_made(desk, provider, office, open_task):
     provider.replies = [[OPEN, ("final_result", {"text": "done"})]]
     guided = agent(desk, provider, office.tools, output_type=Verdict, end_strategy="exhaustive")

@@ -65,7 +65,7 @@ def test_a_program_gets_its_values_and_the_model_a_warning_beside_them(desk, off
     assert "Look up the reason code" in first
     assert "Closing fails while a notice is missing" in first, "in the description of the tool"
     assert "TICKET T1 IS OPEN" in second
-    assert "That call broke what runs that passed have kept" in second
+    assert "That call broke a rule that passing runs kept" in second
     assert "The last call of this function failed" in third
     assert "Before you finish" in fourth
     assert agent.instructions is None, "the agent itself stays as it is"
@@ -78,7 +78,7 @@ def test_an_agent_that_calls_tools_gets_the_same_notes_and_is_asked_once_what_is
     model = ListModel([("open_ticket", {"reason": "late"})], FINAL, FINAL)
     agent = ToolCallingAgent(tools, model, verbosity_level=0)
     assert guided(agent, desk.start(open_task)).run(open_task) == "done"
-    assert "That call broke what runs that passed have kept" in model.requests[1]
+    assert "That call broke a rule that passing runs kept" in model.requests[1]
     assert "send_notice" in model.requests[2].partition("Before you finish")[2]
     assert not model.replies, "asked once, and the second answer counts"
 

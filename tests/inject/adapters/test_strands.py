@@ -71,6 +71,7 @@ def test_guidance_notes_holds_and_what_is_open_reach_the_model(desk, office, ope
     assert "Closing fails while a notice is missing" in failed
     assert office.done == ["lookup_code", "open_ticket", "close_ticket"]
     assert str(strands_agent.messages).count("this is still open") == 1
+    assert str(strands_agent.messages).count("## Notes from earlier runs") == 1, "a reminder is no request"
     assert_cacheable([messages for messages, _ in model.requests])
 
 

@@ -9,7 +9,9 @@ from contramem.inject.adapters.wrapper import GuidedTools, HeldCall, guided
 
 @pytest.fixture
 def tools(desk, open_task, office):
-    return GuidedTools(desk.start(open_task), {tool.__name__: tool for tool in office.tools})
+    tools = GuidedTools(desk.start(open_task), {tool.__name__: tool for tool in office.tools})
+    tools.new_turn(ends_run=False)
+    return tools
 
 
 def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(tools, office):
@@ -17,6 +19,18 @@ def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(tools, offic
     assert isinstance(first, HeldCall)
     assert first.startswith("Not executed yet: this call of open_ticket was held")
     assert office.done == []
+    tools.new_turn(ends_run=False)
+    assert tools["open_ticket"](reason="late") == "ticket T1 is open"
+
+
+def test_no_call_of_the_last_reply_is_held(tools, office):
+    tools.new_turn(ends_run=True)
+    assert tools["open_ticket"](reason="late") == "ticket T1 is open"
+    assert "That call broke" in tools.take_notes()
+
+
+def test_no_call_is_held_while_the_loop_has_not_said_whether_it_goes_on(desk, open_task, office):
+    tools = GuidedTools(desk.start(open_task), {"open_ticket": office.open_ticket})
     assert tools["open_ticket"](reason="late") == "ticket T1 is open"
 
 
@@ -40,11 +54,10 @@ def test_what_is_open_is_said_once_before_the_end(tools):
 
 
 def test_calls_of_one_reply_are_held_together(tools):
-    tools.new_turn()
     first, second = tools["open_ticket"]("a"), tools["open_ticket"]("b")
     assert "Look up the reason code" in first
     assert "was held as well" in second
-    tools.new_turn()
+    tools.new_turn(ends_run=False)
     assert tools["open_ticket"]("a") == "ticket T1 is open"
 
 
@@ -55,6 +68,7 @@ def test_an_exception_is_a_failure(desk, open_task):
     tools = GuidedTools(desk.start(open_task), {"close_ticket": close_ticket})
     with pytest.raises(ValueError, match="a notice is missing"):
         tools["close_ticket"]("T1")
+    tools.new_turn(ends_run=False)
     assert isinstance(tools["close_ticket"]("T1"), HeldCall)
 
 
@@ -67,12 +81,10 @@ def test_async_tools_stay_async(desk, open_task, office):
         async def __call__(self, reason):
             return office.open_ticket(reason)
 
-    async def use(tool):
-        return [type(await tool("a")), await tool("a")]
-
     for tool in (open_ticket, Opener(), partial(open_ticket)):
         decorate = guided(desk.start(open_task), "desk.open_ticket")
-        assert asyncio.run(use(decorate(tool))) == [HeldCall, "ticket T1 is open"]
+        result = asyncio.run(decorate(tool)("a"))
+        assert result.startswith("ticket T1 is open\n\n[Note from earlier runs")
 
 
 def test_a_tool_made_once_serves_many_runs(desk, open_task, office):
@@ -84,7 +96,7 @@ def test_a_tool_made_once_serves_many_runs(desk, open_task, office):
         current.set(desk.start(open_task, run_id=str(number)))
         first = open_ticket("x")
         await asyncio.sleep(0)
-        return isinstance(first, HeldCall), open_ticket("x")
+        return "That call broke" in first, open_ticket("x")
 
     async def both():
         return await asyncio.gather(attempt(1), attempt(2))
@@ -92,17 +104,25 @@ def test_a_tool_made_once_serves_many_runs(desk, open_task, office):
     assert asyncio.run(both()) == [(True, "ticket T1 is open")] * 2
 
 
-def test_a_decorated_tool_keeps_its_name(desk, open_task):
+def test_a_decorated_tool_keeps_its_name_its_results_that_are_no_text_and_its_errors(desk, open_task):
     @guided(desk.start(open_task))
-    def open_ticket(reason: str) -> str:
+    def open_ticket(reason: str) -> dict:
         """Open a ticket."""
-        return reason
+        return {"reason": reason}
+
+    @guided(desk.start(open_task))
+    def close_ticket(ticket: str) -> str:
+        raise ValueError("a notice is missing")
 
     assert (open_ticket.__name__, open_ticket.__doc__) == ("open_ticket", "Open a ticket.")
-    assert isinstance(open_ticket("x"), HeldCall)
+    assert open_ticket("x") == {"reason": "x"}
+    with pytest.raises(ValueError, match="a notice is missing") as raised:
+        close_ticket("T1")
+    assert "### desk.close_ticket" in raised.value.__notes__[0]
 
 
 def test_nothing_is_held_when_memory_is_off(desk, open_task, office, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
     tools = GuidedTools(desk.start(open_task), {"open_ticket": office.open_ticket})
+    tools.new_turn(ends_run=False)
     assert tools["open_ticket"]("x") == "ticket T1 is open"

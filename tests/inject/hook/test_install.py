@@ -97,6 +97,20 @@ class TestInstall:
         assert "PreToolUse" in output
         assert json.loads(path.read_text()) == other
 
+    def test_status_says_that_codex_skips_a_hook_that_nobody_trusted(self, bank_path, tmp_path, monkeypatch):
+        monkeypatch.setenv("CODEX_HOME", str(tmp_path / "home"))
+        run("install", "--client", "codex", "--bank", str(bank_path), "--project", str(tmp_path))
+        status = ["status", "--project", str(tmp_path), "--json"]
+        assert "Stop" in json.loads(run(*status).output)[0]["untrusted"]
+        hooks, config = tmp_path / ".codex" / "hooks.json", tmp_path / "home" / "config.toml"
+        config.parent.mkdir()
+        names = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use")
+        keys = [f'[hooks.state."{hooks}:{name}:0:0"]\ntrusted_hash = "sha256:0"\n' for name in names]
+        config.write_text("".join(keys))
+        assert json.loads(run(*status).output)[0]["untrusted"] == ["Stop"]
+        config.write_text("no = [toml")
+        assert len(json.loads(run(*status).output)[0]["untrusted"]) == 5
+
     def test_status_says_what_is_installed_and_what_is_broken(self, bank_path, tmp_path):
         assert "No hook of contramem" in run("status", "--project", str(tmp_path)).output
         bank = tmp_path / "bank.jsonl"

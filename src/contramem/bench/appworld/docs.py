@@ -1,4 +1,4 @@
-"""The documentation of AppWorld's APIs, as the server gives it."""
+"""The documentation of AppWorld's APIs, as the server returns it."""
 
 from __future__ import annotations
 

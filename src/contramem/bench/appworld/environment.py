@@ -48,7 +48,7 @@ class AppWorldEnvironment:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """None: its tasks come from lists of AppWorld's own."""
+        """Always empty: the tasks come from AppWorld's own lists."""
         return ()
 
     @cached_property
@@ -120,7 +120,7 @@ class _CodeRun:
         self._began = time.monotonic()
 
     def begin(self, world: Mapping[str, Any], provider: MemoryProvider | None, run_id: str) -> None:
-        """Guidance comes once, at the start. The data set is no label that a card could have, so none is given."""
+        """Guidance comes once, at the start. No ability is passed: the data set is not a label of cards."""
         text = ""
         if provider is not None:
             query = Query(self._task.wording, None, None, frozenset(tool.function for tool in self._tools))
@@ -150,7 +150,7 @@ class _CodeRun:
         )  # fmt: skip
 
     def _work(self) -> str:
-        """Step by step until the task is complete. Gives the limit that was met, if one was."""
+        """Run step by step until the task is complete. Returns the limit that was reached, if any."""
         while not (met := self._limit()):
             try:
                 reply = self._target.reply(tuple(self._messages), ())

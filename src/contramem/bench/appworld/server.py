@@ -1,7 +1,7 @@
 """The routes of `appworld serve environment` that a run needs.
 
 Tested against AppWorld 0.1.3's own server and apps with a task of ours, and against a server of ours with the same
-routes and two small apps. Its own tasks were not run: their data cannot be had without its download.
+routes and two small apps. Its own tasks were not run: their data has to be downloaded separately.
 """
 
 from __future__ import annotations

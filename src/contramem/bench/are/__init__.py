@@ -1,7 +1,7 @@
 """Meta's ARE, and GAIA2 in it: scenarios run in an environment of their own, memory and judgement stay here.
 
-installation.py  makes that environment and finds it again
-scenarios.py     scenarios as tasks: GAIA2's folders, files, built-in ones, one's own classes; the list of tasks
+installation.py  creates and finds that environment
+scenarios.py     scenarios as tasks: GAIA2's folders, files, built-in ones, your own classes; the list of tasks
 unpack.py        GAIA2's Parquet files as such folders
 settings.py      what can be chosen: model, judge, the parts of the temporal runtime
 environment.py   AreEnvironment: one run from its scenario to its trajectory

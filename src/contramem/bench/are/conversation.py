@@ -1,4 +1,4 @@
-"""The conversation with a worker: what it asks while a scenario runs is answered here, and what happened is kept."""
+"""The conversation with a worker: answers what it asks while a scenario runs, and records what happened."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AreConversation:
         self.wording = task.wording
 
     def answer(self, message: Mapping[str, Any]) -> Answer | None:
-        """None: the worker only told something."""
+        """None: the worker only reported something."""
         what = message["what"]
         if what == "reply":
             return self._reply(message)
@@ -88,10 +88,10 @@ class AreConversation:
         if self._guided is None:
             return None
         function = self.recorder.naming.function(message["tool"])
-        return self._guided.hold(function, message["arguments"], turn=self._turn)
+        return self._guided.hold(function, message["arguments"], ends_run=False, turn=self._turn)
 
     def _pending(self, message: Mapping[str, Any]) -> str | None:
-        """What the cards that were shown still ask for."""
+        """What the shown cards still demand."""
         if not self._runtime.guards or not isinstance(self._memory_run, Run):
             return None
         owed = [_describe(obligation, message["time"]) for obligation in self._memory_run.pending()]
@@ -117,7 +117,7 @@ class AreConversation:
         return Answer(text, {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written})
 
     def _count(self, tokens_in: int | None, tokens_out: int | None) -> None:
-        """One reply of the model. A server that does not say what it took leaves the sum unknown."""
+        """Count one reply of the model. If a server does not report tokens, the sum is unknown."""
         used = self.usage
         self.usage = RunUsage(
             model_calls=(used.model_calls or 0) + 1,
@@ -144,7 +144,7 @@ class AreConversation:
 
 
 def _describe(obligation: Obligation, now: float) -> str:
-    """What is owed, and by when on the clock that the agent sees."""
+    """What is pending, with its deadline on the agent's clock."""
     if obligation.due is None:
         return obligation.text
     left = round(obligation.due - now)

@@ -1,4 +1,4 @@
-"""AreEnvironment: runs scenarios in ARE, each in a process of its own, and gives back trajectories."""
+"""AreEnvironment: runs scenarios in ARE, each in its own process, and returns trajectories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STOPPED = "Max iterations ("
 
 @dataclass
 class Overhead:
-    """What memory and the temporal runtime cost the agents' loops, over all runs that came to their end."""
+    """The time that memory and the temporal runtime took, over all runs that ended."""
 
     steps: int = 0
     """Replies of the models."""
@@ -57,7 +57,7 @@ class AreEnvironment:
 
     @cached_property
     def problems(self) -> list[str]:
-        """Files that are no scenarios."""
+        """Files that are not scenarios."""
         return []
 
     @cached_property

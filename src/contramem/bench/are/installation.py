@@ -1,4 +1,4 @@
-"""The Python environment of ARE: made by one command, found again by every run."""
+"""The Python environment of ARE: one command creates it, every run finds it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHERE = "CONTRAMEM_ARE"
 
 @dataclass(frozen=True)
 class Installation:
-    """An environment that ARE is installed in."""
+    """A Python environment with ARE installed."""
 
     folder: Path
 
@@ -31,7 +31,7 @@ class Installation:
 
     @property
     def is_there(self) -> bool:
-        """Is ARE in it? Looked for without importing it, which takes seconds."""
+        """Is ARE in it? It is not imported for that, which takes seconds."""
         return self.python.exists() and any(self.folder.glob("**/site-packages/are/simulation/__init__.py"))
 
 
@@ -62,7 +62,7 @@ def find_installation(folder: Path | None = None) -> Installation:
 
 
 def install(folder: Path | None = None, say: Callable[[str], None] = print) -> InstallReport:
-    """Make the environment and install ARE in it; one that is there is brought up to date."""
+    """Create the environment and install ARE in it, or update an existing one."""
     installation, began = Installation(folder or default_folder()), time.monotonic()
     installation.folder.parent.mkdir(parents=True, exist_ok=True)
     for command in _commands(installation):

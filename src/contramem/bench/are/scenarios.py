@@ -29,7 +29,7 @@ COLUMNS = ("task_id", "environment", "ability", "scenario_id", "wording")
 
 @dataclass(frozen=True)
 class AreTask(Task):
-    """A scenario. What it will ask is known before it runs, except of built-in ones and of Python classes."""
+    """A scenario. Its request is known before it runs, except for built-in scenarios and Python classes."""
 
     place: str = field(default="", kw_only=True)
     """As the worker takes it: a JSON file, `file.py:Class`, or the name of a built-in scenario."""
@@ -40,7 +40,7 @@ class AreTask(Task):
 
 
 def read_scenarios(places: Iterable[str], problems: list[str]) -> dict[str, AreTask]:
-    """The scenarios at these places, by id. A file that is no scenario goes to `problems`, the others are read."""
+    """The scenarios at these places, by id. A file that is not a scenario goes to `problems`; the others are read."""
     tasks: dict[str, AreTask] = {}
     for place in places:
         for task in _tasks_at(place, problems):
@@ -112,7 +112,7 @@ def write_task_list(tasks: Iterable[AreTask], path: Path) -> None:
 
 
 class _Encoded:
-    """Takes text for a binary file."""
+    """Writes text to a binary file."""
 
     def __init__(self, file: Any) -> None:
         self._file = file

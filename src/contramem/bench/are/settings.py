@@ -1,4 +1,4 @@
-"""What can be chosen about runs in ARE."""
+"""Settings of runs in ARE."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Message: TypeAlias = Mapping[str, str]
 
 
 class AreEngine(Protocol):
-    """A model of one's own: it reads ARE's messages and writes a thought and an action. One may serve several runs."""
+    """Your own model: it reads ARE's messages and writes a thought and an action. It may serve several runs."""
 
     @property
     def name(self) -> str:
-        """What its runs are called by."""
+        """The source of its runs."""
 
     def complete(self, messages: Sequence[Message]) -> str:
         """The reply, in the form that ARE asks for."""
 
 
 def read_key(whose: str, variable: str | None, url: str | None) -> str | None:
-    """What the environment variable holds. None: the provider's own variable is meant.
+    """The content of the environment variable. None: the provider's own variable is used.
 
-    A server on one's own machine takes no key, but ARE's client insists on some word.
+    A local server needs no key, but ARE's client insists on one.
     """
     if variable is None:
         return "none" if url is not None and "OPENAI_API_KEY" not in os.environ else None
@@ -45,7 +45,7 @@ def _address(model: str, provider: str | None, url: str | None) -> dict[str, str
 
 @dataclass(frozen=True)
 class AreTarget:
-    """A model under test, as ARE is told to reach it, or an engine that is asked in this process."""
+    """A model under test: its address for ARE, or an engine in this process."""
 
     name: str
     model: str = ""
@@ -66,7 +66,7 @@ class AreTarget:
         return {"engine": "are", "extra": dict(self.extra)} | _address(self.model or self.name, self.provider, self.url)
 
     def read_key(self) -> str | None:
-        """The key itself. Nobody writes it down: it goes to the run and nowhere else."""
+        """The key itself. It is passed to the run and never written to a file."""
         return read_key(self.name, self.key, self.url)
 
 
@@ -127,7 +127,7 @@ class TimeRuntime:
 
 @dataclass(frozen=True)
 class AreSettings:
-    """How scenarios are run, whoever runs in them."""
+    """How scenarios are run, whatever the model."""
 
     judge: Judge = Judge()
     runtime: TimeRuntime = field(default_factory=TimeRuntime)

@@ -1,4 +1,4 @@
-"""GAIA2 as its hub has it: a Parquet file for each ability, with one scenario a row. Unpacked, ARE can run it."""
+"""Unpacks GAIA2 for ARE: its hub has a Parquet file for each ability, with one scenario per row."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Workers:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, job: Mapping[str, Any], talk: AreConversation, seconds: float | None) -> dict[str, Any]:
-        """What the run said last: one of LAST_WORDS; else `timeout` or `died`, which it could not say itself."""
+        """The run's last message: one of LAST_WORDS, or `timeout` or `died`, which it cannot send itself."""
         with self._connect() as connection, contextlib.ExitStack() as closing:
             reader = closing.enter_context(connection.makefile("r", encoding="utf-8"))
             pid = json.loads(reader.readline())["pid"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pydantic import ValidationError
 
 from contramem.bank.bank import Bank
-from contramem.bank.calls import StoredExchange
 from contramem.bank.ledger import DecisionCost
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
 from contramem.errors import UsageError
 from contramem.llm.request import Request
@@ -96,14 +96,14 @@ class AuthorConversation:
             self._answer(call, turn["answers"])
 
     def _answer(self, call: StoredExchange, answers: list[str]) -> None:
-        said = call.reply or ""
-        calls = read_tool_reply(said).calls
+        reply = call.reply or ""
+        calls = read_tool_reply(reply).calls
         for tool_call in calls[len(answers) :]:
             answers.append(self._run(tool_call))
             self._record(call, answers)  # after each: a proposal is not made twice
         if not calls:
             self._record(call, answers)
-        turns = (*self.request.turns, ToolTurn(said, self._with_turns_left(answers)))
+        turns = (*self.request.turns, ToolTurn(reply, self._with_turns_left(answers)))
         self.request = replace(self.request, turns=turns)
         self.ended = not calls or len(turns) >= MAX_TURNS or self.request.tokens > MAX_TOKENS
 

@@ -5,11 +5,11 @@
     arguments.py   form, vocabulary, whether required, and where values come from; forms.py: which forms work
     returns.py     what comes back
     errors.py      one template per complaint, its count, and what helped; blame.py: what a complaint is about;
-                   recovery.py: what followed it
+                   remedies.py: what helped
     rules.py       how to call it, and how not to; order.py: what has to come first
     effects.py     what it changes, and what repeating the call does
     requests.py    what people ask for when it is needed
     facts.py       what calls show about arguments, as values kept beside the card
 
-words.py has the English, and text.py shows the same calls to a construction model.
+words.py has the English, and calls_text.py shows the same calls to a construction model.
 """

@@ -31,10 +31,10 @@ class GuessedArgument(NamedTuple):
 @lru_cache(maxsize=1 << 12)  # one error is compared with the names of many functions
 def stems(text: str) -> frozenset[str]:
     """The beginnings of the longer words of a text or name: `locked` and `lockDoors` share one."""
-    return frozenset(word for word in _begun(text) if len(word) >= STEM_CHARS)
+    return frozenset(word for word in _stem_words(text) if len(word) >= STEM_CHARS)
 
 
-def _begun(text: str) -> frozenset[str]:
+def _stem_words(text: str) -> frozenset[str]:
     return frozenset(word[:STEM_CHARS] for word in words(_PLACEHOLDER.sub(" ", text)))
 
 
@@ -47,7 +47,7 @@ def asks_for(error: str, function: str) -> bool:
 @lru_cache(maxsize=1 << 12)
 def find_named_arguments(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
     """The arguments that a complaint mentions: `Assignee email not valid` mentions `assigned_to_email`. Empty: none."""
-    spoken = _begun(error)
+    spoken = _stem_words(error)
     return frozenset(
         name
         for name in arguments

@@ -6,24 +6,21 @@ tool accepts: a form that no passing run used is not recommended.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from contramem.bank.card import Argument, FunctionCard
 from contramem.build.functions.arguments import build_arguments
 from contramem.build.functions.calls import Calls, tasks
 from contramem.build.functions.effects import side_effects
-from contramem.build.functions.errors import Complaint, complaints, is_addressed
-from contramem.build.functions.recovery import describe_mistake, recoveries
+from contramem.build.functions.errors import Complaint, complaints
+from contramem.build.functions.remedies import describe_mistake, recoveries
 from contramem.build.functions.returns import gives_back, returns
 from contramem.build.functions.rules import count_guessed_values, describe_use, habits, needless_repeats, usage_rules
 from contramem.build.functions.words import code, join_list
 from contramem.contrast.documentation import clean_documentation
-from contramem.contrast.english import stem
 from contramem.contrast.observation import Observation
-from contramem.contrast.program_message import MAX_STRANGE_WORDS, count_strange_words
+from contramem.contrast.repeatable import quote_manual
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.effects import LEXICON, words
 from contramem.traces.trajectory import Tool
 
 MAX_LINES = 6
@@ -75,8 +72,7 @@ def _line(text: str) -> str:
 
 
 def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None) -> str:
-    documented = _first_sentence(tool.description) if tool is not None else ""
-    if documented and _speaks_of_its_function(documented, calls, tool):
+    if tool is not None and (documented := quote_manual(tool.description, calls.name, _argument_names(calls, tool))):
         return documented
     seen = calls.worked or calls.all
     always = [a.name for a in arguments if all(a.name in call.arguments for call in seen)]
@@ -87,27 +83,9 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
     return f"Called{by}, it {gives_back(calls)}."
 
 
-_SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
-_VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
-
-
-def _first_sentence(description: str) -> str:
-    """Empty if the documentation is not a description: it came with a trace, so it is untrusted."""
-    text = " ".join(description.split())
-    match = _SENTENCE.match(text)
-    first = match[1] if match else text
-    return "" if is_addressed(first) else first
-
-
-def _speaks_of_its_function(sentence: str, calls: Calls, tool: Tool | None) -> bool:
-    """Does it share a word with the function's name or arguments, or open with a verb? A manual does, and most of its
-    words are English or belong to the interface."""
-    properties = tool.parameters.get("properties") if tool is not None else None
-    names = (calls.name, *calls.argument_names, *(properties if isinstance(properties, dict) else ()))
-    own = {stem(word.lower()) for name in names for word in words(name)}
-    stems = [stem(word.lower()) for word in words(sentence)]
-    is_about_it = not own.isdisjoint(stems) or (bool(stems) and stems[0] in _VERBS)
-    return is_about_it and count_strange_words(sentence, names) <= max(MAX_STRANGE_WORDS, len(stems) // 3)
+def _argument_names(calls: Calls, tool: Tool) -> tuple[str, ...]:
+    properties = tool.parameters.get("properties")
+    return (*calls.argument_names, *(properties if isinstance(properties, dict) else ()))
 
 
 # Mistakes

@@ -48,10 +48,12 @@ def side_effects(calls: Calls) -> Effects:
     if calls.effect != "write" or not calls.worked:
         return Effects("", telling=False)
     repeated = list(_when_repeated(calls))
-    return Effects(" ".join((*_deed(calls), *(text for text, _ in repeated))), any(seen for _, seen in repeated))
+    return Effects(
+        " ".join((*_describe_action(calls), *(text for text, _ in repeated))), any(seen for _, seen in repeated)
+    )
 
 
-def _deed(calls: Calls) -> Iterator[str]:
+def _describe_action(calls: Calls) -> Iterator[str]:
     kind, action = effect_verbs(calls.name), does(calls.name)
     given = any(call.arguments for call in calls.worked)
     if kind in (DESTROYS, REACHES_OUT):

@@ -1,68 +1,37 @@
 """Errors of a function as a card may show them: one template per complaint, its count, and what helped.
 
-The text of an error was written by whatever the agent talked to, so it is untrusted. Only short messages are quoted
-that look like a program's or that occurred in several tasks, and none that tells its reader to do something.
+The text of an error was written by whatever the agent talked to, so it is untrusted: contrast/repeatable.py decides
+what may be quoted of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contramem.build.functions.calls import Calls, tasks
-from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import find_allowed_values
-from contramem.contrast.placeholder_types import BY_NAME, names_where
-from contramem.contrast.program_message import is_program_message
+from contramem.contrast.placeholder_types import names_where
+from contramem.contrast.repeatable import MIN_LITERAL_WORDS, PLACEHOLDER, count_own_words, quote_message
 from contramem.contrast.values import TIME_PATTERN
 from contramem.contrast.vocabulary import scalars
-from contramem.traces.effects import LEXICON
 
-MAX_QUOTED_CHARS = 120
-MIN_LITERAL_WORDS = 2
-"""A template with fewer words of its own says nothing and would match everything."""
-
-MAX_RARE_WORDS = 8
-"""Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
-
-_KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
-_PLACEHOLDER = re.compile(rf"<(?:(?:{_KINDS})(?:_\d+)?\|?)+>")
 _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda type_: type_.is_certain))})
 """Types whose name in a message is always right; for others it depends on where the value was first seen."""
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
 _NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]")
-_PROGRAM = re.compile(
-    r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|(?:HTTP |status )?[45]\d\d\b.{0,30}): ?\S"
-)
-_FAILURE = re.compile(
-    r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|no \w+ is|cannot|"
-    r"can't|could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|"
-    r"insufficient|unknown|unsupported|unexpected|out of range|timed out|does not|must be|input should be)\b",
-    re.IGNORECASE,
-)
-"""What programs say when they refuse."""
 # Pydantic's format: a title, then field, complaint and value, one per line.
 _VALIDATOR = re.compile(r"^.*?\d+ validation errors? for .*? / ([\w.]+) / ([^\[\]/]+?)\s*(?:\[type=.*)?$")
 _VALIDATED = re.compile(r"(?<=: )<\w+>(?= should be)")
-_PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
-_ADDRESSED = re.compile(
-    r"https?:|www\.|<(?!(?:" + _KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
-    r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
-    re.IGNORECASE,
-)
 _ASKING = re.compile(r"(?:\w+: )?please (?:provide|specify|give|supply|enter)\b(?P<rest>.{3,100})$", re.IGNORECASE)
 _ASKING_WORDS = frozenset(
     "all the a an and or both either at least one of valid required missing following field fields argument arguments "
     "parameter parameters value values".split()
-)
-_COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
-_IMPERATIVE = re.compile(
-    rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
 )
 
 
@@ -81,30 +50,14 @@ def complaints(calls: Calls) -> list[Complaint]:
     quotable: list[Complaint] = []
     unquoted: list[Observation] = []
     for text, members in groups.items():
-        if is_quotable(text, tasks(members), calls.interface) or _asks_for_arguments(text, calls.argument_names):
-            quotable.append(Complaint(text, members))
+        asked = text if _asks_for_arguments(text, calls.argument_names) else ""
+        if quoted := quote_message(text, tasks(members), calls.interface) or asked:
+            quotable.append(Complaint(quoted, members))
         else:
             unquoted += members
     if unquoted:
         quotable.append(Complaint("", unquoted))
     return sorted(quotable, key=lambda complaint: (-len(complaint.calls), complaint.text))
-
-
-def is_quotable(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> bool:
-    """May a card repeat this? Only short descriptions that a program could have written or that recur."""
-    own_words = _literals(template)
-    message = _PREFIX.sub("", template)
-    if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquote(template):
-        return False
-    if not is_plain_message(template) or orders(template) or instructs(template):
-        return False
-    if not is_program_message(template, interface):
-        return False
-    if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
-        return False
-    if seen_in_tasks >= 2:
-        return True
-    return own_words <= MAX_RARE_WORDS and bool(_PROGRAM.match(template) or _FAILURE.search(template))
 
 
 def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
@@ -117,11 +70,6 @@ def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
     return not asked.isdisjoint(arguments) and asked <= {*arguments, *_ASKING_WORDS}
 
 
-def is_addressed(text: str) -> bool:
-    """Does the text address its reader, or point somewhere, instead of describing something?"""
-    return _ADDRESSED.search(text) is not None
-
-
 def generalize(template: str) -> str:
     """The first sentence of a message, without dates, numbers and placeholder types that may be wrong."""
     template = _VALIDATOR.sub(r"\1: \2", template)
@@ -132,7 +80,7 @@ def generalize(template: str) -> str:
     # `may` is a month and a verb: outside quotes, a date must contain digits.
     dated = _QUOTE.sub(lambda match: f"{match[1]}<DATE>{match[1]}" if _TIME.search(match[2]) else match[0], first)
     dated = _TIME.sub(lambda match: "<DATE>" if re.search(r"\d", match[0]) else match[0], dated)
-    typed = _PLACEHOLDER.sub(
+    typed = PLACEHOLDER.sub(
         lambda match: match[0] if match[0] in _TELLING else "<VALUE>", _NUMBER.sub("<VALUE>", dated)
     )
     return re.sub(r"<VALUE>(?:[ ,]*<VALUE>)+", "<VALUE>", typed)
@@ -144,17 +92,9 @@ def _template(call: Observation) -> str:
     text = call.error
     given = {value for _, value in scalars(call.arguments) if isinstance(value, str) and len(value) > 1}
     for value in sorted(given, key=lambda value: (-len(value), value)):
-        if value in text and not _PLACEHOLDER.fullmatch(value):
+        if value in text and not PLACEHOLDER.fullmatch(value):
             text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", text)
     return generalize(text)
-
-
-def _unquote(template: str) -> str:
-    return re.sub(r"`[\w.]+`", "", template)
-
-
-def _literals(template: str) -> int:
-    return len(re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", _PREFIX.sub("", template))))
 
 
 def _merge_complaints(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
@@ -164,8 +104,8 @@ def _merge_complaints(failed: Sequence[Observation]) -> dict[str, list[Observati
     for call in failed:
         groups.setdefault(_template(call), []).append(call)
     # Most general first, so that it absorbs the others.
-    for general in sorted(groups, key=lambda text: (_literals(text), text)):
-        if general not in groups or _literals(general) < MIN_LITERAL_WORDS + 1 or not _PLACEHOLDER.search(general):
+    for general in sorted(groups, key=lambda text: (count_own_words(text), text)):
+        if general not in groups or count_own_words(general) < MIN_LITERAL_WORDS + 1 or not PLACEHOLDER.search(general):
             continue
         pattern = _matching(general)
         alike = [text for text in groups if pattern.fullmatch(text)]
@@ -175,7 +115,7 @@ def _merge_complaints(failed: Sequence[Observation]) -> dict[str, list[Observati
 
 
 def _matching(general: str) -> re.Pattern[str]:
-    parts = [re.escape(part.strip()) for part in _PLACEHOLDER.split(general)]
+    parts = [re.escape(part.strip()) for part in PLACEHOLDER.split(general)]
     return re.compile(r"\s*.{0,40}?\s*".join(parts))
 
 
@@ -183,8 +123,8 @@ def _representative(alike: Sequence[str], members: Sequence[Observation], genera
     """The most informative wording among those that more than one task showed."""
     seen = Counter(text for text, _ in {(_template(call), call.task_key) for call in members})
     # A wording without a placeholder contains a value where the others have one.
-    shared = [text for text in alike if seen[text] >= 2 and _PLACEHOLDER.search(text)]
-    return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
+    shared = [text for text in alike if seen[text] >= 2 and PLACEHOLDER.search(text)]
+    return min(shared, key=lambda text: (-count_own_words(text), -text.count("<VALUE>"), text), default=general)
 
 
 def quote_complaint(refused: Sequence[Observation], calls: Calls) -> str:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contramem.build.functions.calls import Calls, tasks
-from contramem.build.functions.errors import generalize, is_quotable
+from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list, share_of, size_in_words
 from contramem.contrast.form import FormKind, ResultForm, is_field
+from contramem.contrast.repeatable import quote_message
 
 MAX_FIELDS = 10
 MAX_VARIANTS = 3
@@ -88,7 +89,8 @@ def _wording(calls: Calls) -> str:
     text = min(wordings, key=lambda text: (-wordings[text], text))
     alike = [call for call in answered if generalize(call.returned.splitlines()[0]) == text]
     usual = len(alike) >= len(calls.worked) * USUAL_WORDING and tasks(alike) >= MIN_TASKS_FOR_WORDING
-    return f', such as "{text}"' if usual and is_quotable(text, tasks(alike), calls.interface) else ""
+    quoted = quote_message(text, tasks(alike), calls.interface) if usual else ""
+    return f', such as "{quoted}"' if quoted else ""
 
 
 def _bracket(names: Sequence[str]) -> str:

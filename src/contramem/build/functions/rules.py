@@ -27,7 +27,7 @@ from contramem.build.functions.forms import best_and_bad_forms
 from contramem.build.functions.order import order_rules
 from contramem.build.functions.words import code, form_in_words, join_list, share_of
 from contramem.contrast.observation import MOVES, Observation
-from contramem.contrast.values import is_date_form
+from contramem.contrast.values import date_pattern, is_date_form
 from contramem.traces.effects import words
 
 OFTEN = 0.3
@@ -87,7 +87,7 @@ def _beside(name: str, form: str, best: str) -> str:
 
 
 def _words(name: str, form: str) -> str:
-    return form_in_words(name, form).removeprefix("date ")
+    return date_pattern(form) or form_in_words(name, form)
 
 
 def _exact_values(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:

@@ -15,12 +15,12 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from contramem.bank.bank import Bank
-from contramem.bank.calls import StoredExchange
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.patch import Add, Amend, Narrow, Noop, Patch
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
-from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
+from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import AcrossHints
 from contramem.build.model.neighbours import Neighbourhood, card_in_brief, card_text, relate_to_delta, relate_to_packet

@@ -63,7 +63,7 @@ def compare_choices(packet: Packet) -> Iterator[str]:
 
 
 def _choice_line(slot: tuple[str, str], passing: Sequence[dict[str, None]], failing: Sequence[dict[str, None]]) -> str:
-    common, others = _shared(passing), _shared(failing)
+    common, others = _select_common(passing), _select_common(failing)
     right = [trait for trait in common if trait not in others]
     wrong = [trait for trait in others if trait not in common]
     if not right or not any(trait not in traits for trait in right for traits in failing):
@@ -73,7 +73,7 @@ def _choice_line(slot: tuple[str, str], passing: Sequence[dict[str, None]], fail
     return f"chosen from {listed} for {used}: passing runs {'; '.join(right[:MAX_TRAITS])}{against}"
 
 
-def _shared(sides: Sequence[dict[str, None]]) -> list[str]:
+def _select_common(sides: Sequence[dict[str, None]]) -> list[str]:
     return [trait for trait in sides[0] if all(trait in other for other in sides[1:])]
 
 
@@ -183,10 +183,10 @@ def _extremes(record: Record, records: Sequence[Record]) -> Iterator[str]:
 
 def _readable(record: Record, function: str, placeholders: Placeholders) -> dict[str, str]:
     """The fields of the record whose value is a word of the interface."""
-    shown = {name: placeholders.value(function, name, value) for name, value in _scalars(record).items()}
+    masked = {name: placeholders.value(function, name, value) for name, value in _scalars(record).items()}
     return {
         name: value
-        for name, value in shown.items()
+        for name, value in masked.items()
         if isinstance(value, str) and value.isascii() and value.replace(" ", "").isalpha()
     }
 
@@ -208,7 +208,7 @@ def compare_numbers(packet: Packet) -> Iterator[str]:
                 worked_out[slot][side].append(ways)
     for slot, (passing, failing) in worked_out.items():
         if passing and failing:
-            right, wrong = _shared(passing), _shared(failing)
+            right, wrong = _select_common(passing), _select_common(failing)
             better = [way for way in right if not any(way in other for other in failing)]
             if better:
                 worse = [way for way in wrong if way not in right]

@@ -83,7 +83,7 @@ def estimate(
         author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
         stages = list(_estimate_ready(rounds.ready(), open_batches(store, choice.name), tariff))
-        left = _left(plan, BankBuild(store, author, checks))
+        left = _select_open_packets(plan, BankBuild(store, author, checks))
         if plan.only != "functions":
             # Reflections of the open window are among the ready requests, or already have their reply.
             opened = rounds.opened
@@ -93,7 +93,7 @@ def estimate(
     return [stage for stage in stages if stage.calls.most]
 
 
-def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
+def _select_open_packets(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
     if plan.only == "functions":
         return []
     return [packet for packet in plan.packets if construction.count_decided(packet) is not None]

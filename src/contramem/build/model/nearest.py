@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.build.model.step_text import value_text
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.step import Step
 
 MAX_LINES, MAX_DIFFERENCES = 3, 4
 

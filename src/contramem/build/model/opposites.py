@@ -15,7 +15,7 @@ from contramem.build.model.nearest import writes_of
 from contramem.build.model.remarks import passes_without_a_write
 from contramem.build.model.step_text import PLACEHOLDER
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.quotation import quote_words
+from contramem.contrast.quotation import OPENING, quote_words
 from contramem.monitor.comparison import take_number, write_number
 from contramem.retrieve.tokens import tokenize
 from contramem.study.atoms import find_boundary
@@ -82,13 +82,13 @@ def _functions(run: PacketRun) -> frozenset[str]:
 
 
 def _readable_fields(runs: Sequence[PacketRun]) -> Fields:
-    """Words of the interface that results had; dates and placeholders are particular to a task."""
+    """Words of the interface that results had; dates, texts and placeholders are particular to a task."""
     values = defaultdict[tuple[str, str], set[str]](set)
     for step in (step for run in runs for step in run.actions if step.effect == "read"):
         for name, value in (field for item in step.contents for field in item):
-            if name and not PLACEHOLDER.search(value) and not _DATE.match(value):
+            if name and not PLACEHOLDER.search(value) and not _DATE.match(value) and not value.startswith(OPENING):
                 values[step.function, name].add(value)
-    return {slot: frozenset(found) for slot, found in values.items()}
+    return {slot: frozenset(slot_values) for slot, slot_values in values.items()}
 
 
 def _numbers_written(packet: Packet, run: PacketRun) -> dict[str, float]:

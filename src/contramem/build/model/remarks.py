@@ -11,8 +11,9 @@ from contramem.build.model.choices import compare_choices, compare_numbers
 from contramem.build.model.nearest import compare_writes, writes_of
 from contramem.contrast.clock import durations_in
 from contramem.contrast.conventions import SharedValue
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
+from contramem.contrast.step import Step, is_command
 
 MAX_TEXTS = 2
 """How many arguments are shown with their texts."""
@@ -27,7 +28,7 @@ def remarks(packet: Packet) -> Iterator[str]:
     yield from compare_choices(packet)
     yield from compare_numbers(packet)
     yield from find_same_calls(packet)
-    yield from list_conventions(packet.conventions)
+    yield from list_conventions(packet)
     yield from name_durations(packet)
 
 
@@ -42,16 +43,30 @@ def _changes(step: Step) -> bool:
 
 
 def compare_forms(packet: Packet) -> Iterator[str]:
-    """Arguments that passing and failing runs write in different forms."""
-    shapes: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for side, runs in enumerate((packet.passing, packet.failing)):
-        for step in (step for run in runs for step in run.actions if step.function and not step.error):
+    """Arguments that passing and failing runs write in different forms: all failing runs, or some of them where every
+    passing run writes a code of the same form."""
+    shapes: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    for run in (*packet.passing, *packet.failing):
+        for step in (step for step in run.actions if step.function and not step.error):
             for name, shape in step.shapes.items():
-                shapes.setdefault((step.function, name), ({}, {}))[side][shape] = None
-    for (function, name), (passing, failing) in shapes.items():
-        if passing and failing and not passing.keys() & failing.keys() and "" not in (*passing, *failing):
-            right, wrong = " or ".join(passing), " or ".join(failing)
-            yield f"form of {function}.{name}: {right} in passing runs, {wrong} in failing ones"
+                # An integer of more digits is a larger number, and not another form.
+                written = "9" if step.forms.get(name) == "integer" else shape
+                shapes.setdefault((step.function, name), {}).setdefault(run.letter, {})[written] = None
+    passed = {run.letter for run in packet.passing}
+    for (function, name), by_run in shapes.items():
+        right = {shape: None for letter, own in by_run.items() if letter in passed for shape in own}
+        failing = {letter: own for letter, own in by_run.items() if letter not in passed}
+        others = [letter for letter, own in failing.items() if not right.keys() & own.keys()]
+        wrong = dict.fromkeys(shape for letter in others for shape in failing[letter])
+        if not right or not wrong or "" in (*right, *wrong):
+            continue
+        if len(others) == len(failing) or (len(right) == 1 and _is_code(next(iter(right)))):
+            whose = "failing ones" if len(others) == len(failing) else " ".join(others)
+            yield f"form of {function}.{name}: {' or '.join(right)} in passing runs, {' or '.join(wrong)} in {whose}"
+
+
+def _is_code(shape: str) -> bool:
+    return "9" in shape and not set(shape) <= set("9.,-")
 
 
 def compare_counts(packet: Packet) -> Iterator[str]:
@@ -76,14 +91,34 @@ def find_same_calls(packet: Packet) -> Iterator[str]:
             yield f"same visible calls: {letters[True]} passed, {letters[False]} failed; calls do not tell them apart"
 
 
-def list_conventions(conventions: Sequence[SharedValue]) -> Iterator[str]:
+def list_conventions(packet: Packet) -> Iterator[str]:
     """One line for all: what is the same in passing runs of several tasks though no request and no result says it."""
-    if conventions:
+    if conventions := [shared for shared in packet.conventions if _is_telling(shared, packet)]:
         told = "; ".join(
             f"{shared.function}.{shared.argument}={shared.value} ({shared.tasks} tasks, {shared.sources} sources)"
             for shared in conventions
         )
         yield f"convention, shared by passing runs and shown by nothing: {told}"
+
+
+def _is_telling(shared: SharedValue, packet: Packet) -> bool:
+    """Whether passing and failing runs differ in it, or passing runs write nothing else there.
+
+    Words to choose from, such as `all` and `free`, are shared as well, but are no custom.
+    """
+    passing, failing = (_values_given(shared, runs) for runs in (packet.passing, packet.failing))
+    own = {str(shared.value)}
+    if all(values == own for values in passing) and not all(own <= values for values in failing):
+        return True
+    steps = (step for run in packet.runs for step in run.actions if step.function == shared.function)
+    rivals = [other for other in packet.conventions if other[:2] == shared[:2] and other != shared]
+    return not rivals and any(step.effect == "write" for step in steps)
+
+
+def _values_given(shared: SharedValue, runs: Sequence[PacketRun]) -> list[set[str]]:
+    """For each run that calls the function: the values that it gives the argument."""
+    by_run = ([step for step in run.actions if step.function == shared.function] for run in runs)
+    return [{str(step.arguments.get(shared.argument)) for step in steps} for steps in by_run if steps]
 
 
 def compare_texts(packet: Packet) -> Iterator[str]:
@@ -110,7 +145,8 @@ def _texts_written(run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]
     for step in run.actions:
         if not step.error:
             for argument, text in step.prose.items():
-                yield (step.function, argument), str(step.arguments[argument]), text
+                if not is_command(argument):  # the steps show it
+                    yield (step.function, argument), str(step.arguments[argument]), text
 
 
 def name_durations(packet: Packet) -> Iterator[str]:

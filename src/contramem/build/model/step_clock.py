@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contramem.contrast.align import AlignedStep
-from contramem.contrast.packet import PacketRun, Step
+from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 
 SAME_TIME_S = 5.0
 """Steps of several runs that are at most this far apart are shown with one time."""

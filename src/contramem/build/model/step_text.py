@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
 import msgspec
 
 from contramem.contrast.flow import NOWHERE
-from contramem.contrast.packet import Packet, Step
+from contramem.contrast.packet import Packet
 from contramem.contrast.quotation import quote_if_long, quote_words
 from contramem.contrast.recovery import complaint_of
+from contramem.contrast.step import Step, is_command
 
 MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
@@ -20,9 +22,12 @@ MOST_CELLS = 0.7
 """The share of the fields of a table that have to be told to show it as one."""
 MAX_SAID_CHARS = 400
 """Of what an agent says in one message."""
-Contents: TypeAlias = tuple[tuple[tuple[str, str], ...], ...]
+Item: TypeAlias = tuple[tuple[str, str], ...]
+Contents: TypeAlias = tuple[Item, ...]
 """The items of a result, each as its fields."""
 PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
+_MEASURE = re.compile(r"-?\d{1,3}(?:\.\d{1,2})?")
+"""A number that is too short to tell whose it is."""
 
 
 def call_text(step: Step, *, origins: bool = True) -> str:
@@ -33,7 +38,7 @@ def call_text(step: Step, *, origins: bool = True) -> str:
         said = f"{step.label} by {step.function}" if step.label != step.function else step.function
         return f"{said}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
     given = ", ".join(
-        f"{name}={value_text(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
+        f"{name}={argument_text(step, name)}{_from(step, name) if origins else ''}" for name in step.arguments
     )
     effect = f" [{step.effect}]" if step.effect not in ("read", "unknown") else ""
     return f"{step.function}({given}){effect}"
@@ -44,7 +49,7 @@ def difference_text(step: Step, other: Step) -> str:
     if not step.function or step.function != other.function or step.speaks or other.speaks:
         return ""
     changed = [
-        f"{name}={value_text(value)}{_from(step, name)}"
+        f"{name}={argument_text(step, name)}{_from(step, name)}"
         for name, value in step.arguments.items()
         if other.arguments.get(name) != value or step.origins.get(name) != other.origins.get(name)
     ]
@@ -52,6 +57,13 @@ def difference_text(step: Step, other: Step) -> str:
     if not changed or len(changed) >= len(step.arguments):
         return ""
     return f"{step.function}(… {', '.join(changed)})"
+
+
+def argument_text(step: Step, name: str) -> str:
+    """An argument as a packet shows it; a command in its words."""
+    if is_command(name) and name in step.prose:
+        return quote_words(step.prose[name])
+    return value_text(step.arguments[name])
 
 
 def value_text(value: object) -> str:
@@ -66,10 +78,11 @@ def value_text(value: object) -> str:
 
 
 def _from(step: Step, name: str) -> str:
+    """Where the value of an argument had been seen. Readable words say it themselves, and many occur by chance."""
     origin = step.origins.get(name, "").removeprefix(f"{step.function.partition('.')[0]}.")
-    # Dates are worked out, words of the interface are known and texts composed: that they stood nowhere says nothing.
-    expected = name in step.prose or not PLACEHOLDER.search(str(step.arguments.get(name)))
-    return f" «{origin}»" if origin and origin != "task" and not (origin == NOWHERE and expected) else ""
+    if not origin or origin == "task" or not PLACEHOLDER.search(str(step.arguments.get(name))):
+        return ""
+    return "" if origin == NOWHERE and name in step.prose else f" «{origin}»"
 
 
 def result_text(step: Step) -> str:
@@ -92,6 +105,12 @@ class ResultTexts:
         steps = [step for run in packet.runs for step in run.steps]
         used = [packet.task, *(str(step.arguments) for step in steps), *(step.text for step in steps)]
         self._used = {name for text in used for name in PLACEHOLDER.findall(text)}
+        self._measures = {
+            name: original
+            for name, original in packet.placeholders.originals().items()
+            if name.startswith("<NUMBER") and name not in self._used and _MEASURE.fullmatch(original)
+        }
+        """Numbers by placeholder that nobody passes on: how many are free, how wide something is."""
         self._told: set[tuple[str, object]] = set()
         self._seen: dict[bytes, Contents] = {}
         self._complaints: dict[str, str] = {}
@@ -112,10 +131,19 @@ class ResultTexts:
         else:
             known = {*columns, *(step.arguments if step.effect == "write" else ())}
             form = form._replace(fields=tuple(name for name in form.fields if name not in known))
-        rows = self._rows(step, columns)
-        if not columns or len(rows) > MAX_CONTENT_CHARS:
+        rows = self._rows(step, step.contents, columns)
+        if len(rows) > MAX_CONTENT_CHARS:
+            rows = self._rows(step, self._chosen(step), columns)
+        if not columns or not rows or len(rows) > MAX_CONTENT_CHARS:
             return f" -> {step.form if not form.fields and columns else form}"
         return f" -> {form}; {rows}"
+
+    def _chosen(self, step: Step) -> Contents:
+        """The items of a long result that some run uses."""
+        given = set(map(str, step.arguments.values()))
+        return tuple(
+            item for item in step.contents if any(value in self._used and value not in given for _, value in item)
+        )
 
     def _without_known(self, step: Step) -> Step:
         """If an equal call was shown before: with only those items and fields that have changed since."""
@@ -128,10 +156,10 @@ class ResultTexts:
         )
         return msgspec.structs.replace(step, contents=tuple(filter(None, changed)))
 
-    def _rows(self, step: Step, columns: Sequence[str]) -> str:
+    def _rows(self, step: Step, contents: Contents, columns: Sequence[str]) -> str:
         """The items that say something: under a line of names where most fields are told, else each with its name."""
-        items = [item for item in map(dict, step.contents) if any(self._tells(step, value) for value in item.values())]
-        told = sum(self._tells(step, value) for item in items for value in item.values())
+        items = [item for item in contents if any(self._tells(step, value) for _, value in item)]
+        told = sum(self._tells(step, value) for item in items for value in dict(item).values())
         if any(columns) and told >= MOST_CELLS * len(items) * len(columns):
             return f"{', '.join(columns)}: {_fold(self._row(step, item, columns) for item in items)}"
         return _fold(self._named_row(step, item) for item in items)
@@ -142,18 +170,31 @@ class ResultTexts:
         What a write returns mostly repeats what it was given.
         """
         telling = [(name, value) for item in step.contents for name, value in item if self._tells(step, value)]
-        readable = any(not PLACEHOLDER.search(value) for _, value in telling)
-        if step.effect == "write" or not readable or self._is_told(step.function, step.contents):
+        readable = any(value in self._measures or not PLACEHOLDER.search(value) for _, value in telling)
+        if step.effect == "write" or not readable or self._are_told(step):
             return []
-        return list(dict.fromkeys(name for name, _ in telling))
+        told = {name for name, _ in telling}
+        return list(dict.fromkeys(name for item in step.contents for name, _ in item if name in told))
 
-    def _row(self, step: Step, item: Mapping[str, str], columns: Sequence[str]) -> str:
-        values = (item.get(name, "") for name in columns)
-        return ", ".join(quote_if_long(shorten(value, 40)) if self._tells(step, value) else "-" for value in values)
+    def _row(self, step: Step, item: Item, columns: Sequence[str]) -> str:
+        told = self._told_fields(step, item)
+        return ", ".join(told.get(name, "-") for name in columns)
 
-    def _named_row(self, step: Step, item: Mapping[str, str]) -> str:
-        told = [(name, quote_if_long(shorten(value, 40))) for name, value in item.items() if self._tells(step, value)]
-        return ", ".join(f"{name} {value}".strip() for name, value in told)
+    def _named_row(self, step: Step, item: Item) -> str:
+        return ", ".join(f"{name} {value}".strip() for name, value in self._told_fields(step, item).items())
+
+    def _told_fields(self, step: Step, item: Item) -> dict[str, str]:
+        """The fields of an item that say something; a list of values as `en+de`."""
+        fields = defaultdict[str, list[str]](list)
+        for name, value in item:
+            if self._tells(step, value):
+                fields[name].append(quote_if_long(shorten(self._measures.get(value, value), 40)))
+        return {name: _fold(values, "+") for name, values in fields.items()}
+
+    def _are_told(self, step: Step) -> bool:
+        """Was every item told before? From now on it was."""
+        told = [self._is_told(step.function, item) for item in step.contents]
+        return all(told)
 
     def _is_told(self, function: str, what: object) -> bool:
         """Was it told before? From now on it was."""
@@ -163,13 +204,15 @@ class ResultTexts:
 
     def _tells(self, step: Step, value: str) -> bool:
         given = value in map(str, step.arguments.values())
-        return bool(value) and not given and (PLACEHOLDER.fullmatch(value) is None or value in self._used)
+        if not value or given:
+            return False
+        return PLACEHOLDER.fullmatch(value) is None or value in self._used or value in self._measures
 
 
-def _fold(rows: Iterable[str]) -> str:
+def _fold(rows: Iterable[str], mark: str = " | ") -> str:
     """Rows one after the other, equal ones that follow each other once."""
     groups = [(row, len(list(alike))) for row, alike in groupby(rows)]
-    return " | ".join(f"{row} x{times}" if times > 1 else row for row, times in groups)
+    return mark.join(f"{row} x{times}" if times > 1 else row for row, times in groups)
 
 
 def flatten(text: str) -> str:

@@ -23,10 +23,11 @@ from contramem.build.model.step_clock import Clock
 from contramem.build.model.step_text import ResultTexts, call_text, difference_text, flatten, shorten
 from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words, shorten_quotations
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import ALIKE
+from contramem.contrast.step import Step
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
 
@@ -250,12 +251,12 @@ def _reaches_the_agent(step: Step) -> bool:
 
 
 def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
-    told, short_names = _told_by_nearest(packet), _short_names(packet)
+    short_names = _short_names(packet)
     if opposite := across.opposites.get(packet.task_key):
         yield f"  {short_names(opposite)}"
     for hint in [hint for hint in across.shared if hint.concerns(packet)][:MAX_SHARED]:
         yield f"  across tasks: {hint}"
-    signals = [signal for signal in _drop_repeated(packet.signals) if told.isdisjoint(_subjects(signal))]
+    signals = _drop_told(_drop_repeated(packet.signals), packet)
     for signal in signals[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:MAX_CITES])
         statement = short_names(shorten_quotations(flatten(signal.statement)))
@@ -263,6 +264,35 @@ def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
     guards = mine(packet) if packet.is_contrastive else []
     for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
         yield f"  guard: {replay.guard} ({_replay_in_words(replay)})"
+
+
+def _drop_told(signals: Sequence[Signal], packet: Packet) -> list[Signal]:
+    """Drop signals that decide nothing or that the comparison with the nearest passing run states, also where they
+    come back as what all failing runs have in common."""
+    told = _told_by_nearest(packet)
+    dropped = {
+        (_evidence(signal), kind)
+        for signal in packet.signals
+        if not told.isdisjoint(_subjects(signal)) or _is_detour(signal, packet)
+        for kind in (signal.kind, ALIKE)
+    }
+    return [signal for signal in signals if (_evidence(signal), signal.kind) not in dropped]
+
+
+def _is_detour(signal: Signal, packet: Packet) -> bool:
+    """Whether failing runs only looked something up before they did the same, or the passing run's call had failed."""
+    if signal.kind != "first divergence":
+        return False
+    steps = {(run.letter, step.position): step for run in packet.runs for step in run.actions}
+    if any(steps[cite].error for cite in signal.cites if cite.run in signal.passing and cite in steps):
+        return True
+    looked = [steps[cite].effect == "read" for cite in signal.cites if cite.run in signal.failing and cite in steps]
+    failing = [run for run in packet.failing if run.letter in signal.failing]
+    return (
+        len(signal.functions) > 1
+        and all(looked)
+        and all(any(step.function == signal.functions[0] for step in run.actions) for run in failing)
+    )
 
 
 def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
@@ -291,7 +321,7 @@ def _told_by_nearest(packet: Packet) -> set[tuple[str, str]]:
         (kind, difference.function)
         for _, _, differences in pairs
         for difference in differences
-        for kind in (("differing argument",) if difference.argument else _ABOUT_WRITES)
+        for kind in (_ABOUT_ARGUMENTS if difference.argument else _ABOUT_WRITES)
     }
 
 
@@ -300,6 +330,7 @@ def _subjects(signal: Signal) -> set[tuple[str, str]]:
 
 
 _ABOUT_WRITES = ("missing write", "extra write", "first divergence")
+_ABOUT_ARGUMENTS = ("differing argument", "first divergence")
 
 
 _CALLED = ("calls of passing runs", "calls of failing runs")

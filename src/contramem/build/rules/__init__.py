@@ -8,6 +8,6 @@ curate.py     how a new lesson changes the existing cards
 author.py     RuleAuthor, which mines and curates
 
 support.py    how runs ended with and without a guard; significance.py: how likely chance explains it
-steps.py      what runs did; values.py: where their values came from; companions.py: calls that belong together
-phrases.py    functions, errors, paths and tasks in words; convention_words.py: conventions; forms.py: how values look
+steps.py      what runs did; value_origins.py: where their values came from; companions.py: calls that belong together
+phrases.py    functions, errors, paths and tasks in words; convention_words.py: conventions; form_names.py: forms
 """

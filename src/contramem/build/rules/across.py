@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from contramem.build.rules.convention_words import find_right_shape
-from contramem.build.rules.forms import has_shape, name_form
+from contramem.build.rules.form_names import has_shape, name_form
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
@@ -24,6 +24,8 @@ from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
+from contramem.study.by_kind import explain_by_kind
+from contramem.study.demanded_words import name_words
 from contramem.study.explain import Difference, explain
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
@@ -50,8 +52,13 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
     checks = LessonChecks(packets, evidence, runs)
-    for difference in explain(evidence, runs, MAX_LESSONS, checks.accept).differences:
-        yield _learn(difference, evidence, *checks.find_showing(difference.guard)[0])
+    of_all = explain(evidence, runs, MAX_LESSONS, checks.accept).differences
+    known = [difference.guard for difference in of_all]
+    for difference in (*of_all, *explain_by_kind(evidence, runs, checks.accept, known)):
+        named = name_words(difference.guard, evidence)
+        if showing := checks.find_showing(named):
+            difference = replace(difference, guard=named)
+        yield _learn(difference, evidence, *(showing or checks.find_showing(difference.guard))[0])
     yield from _learn_unfinished(packets, evidence, runs)
 
 
@@ -75,12 +82,12 @@ def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], r
 def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet, replayed: GuardReplay) -> SharedLesson:
     guard = difference.guard
     contrast = Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing))
-    held = [run for run in packet.passing if run.letter in replayed.held]
+    following = [run for run in packet.passing if run.letter in replayed.held]
     instead = find_instead(guard, evidence)
     named = parse_pattern(instead).functions if instead else ()
-    showing = [run for run in held if all(calls_of(run, function) for function in named)]
+    showing = [run for run in following if all(calls_of(run, function) for function in named)]
     if not showing:
-        instead, named, showing = "", (), held
+        instead, named, showing = "", (), following
     rule = Convention(
         guard=str(guard),
         functions=tuple(dict.fromkeys([*guard.functions, *named])),

@@ -14,11 +14,22 @@ from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import findings_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
 RULES_VERSION = "7"
 """Incremented whenever the rules would write different cards from the same runs."""
+
+
+def find_candidates(packet: Packet) -> Sequence[Candidate]:
+    """What the rules learn from one task. Kept with the packet, so that it can be found where the packet is made."""
+    findings = findings_of(packet)
+    if "candidates" not in findings:
+        findings["candidates"] = [
+            Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet)
+        ]
+    return tuple(findings["candidates"])
 
 
 class RuleAuthor:
@@ -39,7 +50,7 @@ class RuleAuthor:
         return build_function_card(function, observations, tool, self._vocabulary)
 
     def reflect(self, packet: Packet, bank: Bank | None = None) -> Sequence[Candidate]:
-        return [Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet)]
+        return find_candidates(packet)
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
         return [

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from contramem.build.rules.phrases import names_action
 from contramem.build.rules.steps import working_calls
-from contramem.contrast.packet import PacketRun, Step
+from contramem.contrast.packet import PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
+from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 
 _THING = re.compile(rf"<(?!{any_of(names_where(lambda type_: type_.is_shared_by_chance))})[A-Z]+_\d+>")

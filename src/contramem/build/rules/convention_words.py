@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from contramem.build.functions.words import join_list
-from contramem.build.rules.forms import describe_shape
+from contramem.build.rules.form_names import describe_shape
 from contramem.build.rules.phrases import code_name
-from contramem.monitor.argument_condition import ArgumentCondition, Test
+from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.choice import parse_choice
+from contramem.monitor.date_relation import DateRelation
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
+from contramem.monitor.relation import Length, Test
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
 
 MAX_TITLE_CHARS = 120
@@ -27,8 +28,6 @@ _OPPOSITE: dict[Test, Test] = {
     "mentions": "omits",
     "omits": "mentions",
 }
-_AT_LEAST = re.compile(r"at least (\d+) (\w+)(.*)")
-_AT_MOST = re.compile(r"at most (\d+) (\w+)(.*)")
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,8 @@ class ConventionWords:
         """The instruction without its condition. If the guard forbids a way to make a call: the right way, if known."""
         if self.guard.function == self.guard.then:
             return self.guard.fill("Call {first} only once", say=self._say)
+        if self.guard.template == "not_succession":
+            return self.guard.fill("Call {then} before {first}, not after it", say=self._say)
         if self.guard.template == "absence" and (right := self._right_way):
             return f"Call {self._say(right)}"
         return self.guard.fill(self.guard.form.instruction, say=self._say).rstrip(".")
@@ -177,7 +178,7 @@ class ConventionWords:
         who = code_name(trigger.function) if trigger.function else trigger.in_words()
         if guard.template == "covers":
             return f"{who} has returned several `{guard.field}`"
-        if guard.template in ("response", "not_succession"):
+        if guard.template == "response" or guard.function == guard.then:
             return f"{who} has succeeded{self._own_tests}"
         if not trigger.function:
             return f"you are about to make {who}" if trigger.kind != "finalize" else "you are about to answer"
@@ -240,12 +241,9 @@ def _reverse_test(test: ArgumentCondition) -> ArgumentCondition | None:
     """The test that holds exactly if `test` does not; None if guards have no short way to express it."""
     if test.test in _OPPOSITE:
         return test._replace(test=_OPPOSITE[test.test])
-    if test.test not in ("has", "falls"):
-        return None
-    if match := _AT_LEAST.fullmatch(test.value):
-        return test._replace(value=f"at most {int(match[1]) - 1} {match[2]}{match[3]}")
-    if match := _AT_MOST.fullmatch(test.value):
-        return test._replace(value=f"at least {int(match[1]) + 1} {match[2]}{match[3]}")
+    operand = test.operand
+    if isinstance(operand, (Length, DateRelation)) and operand.bound:
+        return test._replace(value=str(operand.reverse_bound()))
     return None
 
 

@@ -5,18 +5,23 @@ They are asked while differences are chosen: one that is no lesson must not clai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from contramem.build.rules.accidents import AccidentChecks
 from contramem.build.rules.phrases import names_action
 from contramem.contrast.packet import Packet
-from contramem.grading import MAX_CHANCE_IN_ONE_TASK
+from contramem.grading import MAX_CHANCE, MAX_CHANCE_IN_ONE_TASK, contradicts
+from contramem.monitor.argument_condition import ArgumentCondition
+from contramem.monitor.choice import parse_choice
 from contramem.monitor.comparison import NUMERIC
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, TaskSays
 from contramem.study.explain import Difference
+from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.trial import try_guard
 
 MAX_BY_CHANCE = 10
 """How many rules of a family may be expected by chance to look this good. An overestimate, because rules of one family
@@ -24,8 +29,9 @@ share most of their runs: docs/quality.md says how it was chosen."""
 MIN_SHOWING = 2
 """How many tasks must have passing runs that follow the rule and failing runs that break it, unless one task is enough
 proof."""
-MIN_SHOWING_WORD = 3
-"""The same if a word of the request is the condition: requests have many words."""
+MIN_SHOWING_OF_MANY = 3
+"""The same for rules of which there are many: requests have many words, calls many optional arguments, and results
+many fields that could be compared."""
 
 
 class LessonChecks:
@@ -38,6 +44,7 @@ class LessonChecks:
         self._effects = {
             step.function: step.effect for packet in packets for run in packet.runs for step in run.actions
         }
+        self._accidents = AccidentChecks(evidence, runs, self._effects)
         self._showing: dict[Guard, list[tuple[Packet, GuardReplay]]] = {}
         self._topics_of_words = set[tuple[str, str]]()
         """What accepted lessons whose condition is a word of the request are about: one per function is enough."""
@@ -49,8 +56,10 @@ class LessonChecks:
             return False
         if difference.is_doubtful and _has_threshold(guard):
             return False  # amounts can be divided anywhere, so that some boundary nearly always fits
+        if _forbids_to_mention(guard) and difference.chance * difference.family > MAX_CHANCE:
+            return False  # whoever fails has written something that nobody else wrote
         topic = (guard.template, guard.target) if _request_words(guard) else None
-        if topic in self._topics_of_words or not self._is_shown(difference):
+        if topic in self._topics_of_words or not self._is_shown(difference) or not self._is_borne_out(difference):
             return False
         self._topics_of_words.update({topic} if topic else ())
         return True
@@ -60,6 +69,12 @@ class LessonChecks:
         if guard not in self._showing:
             self._showing[guard] = find_showing(guard, self._packets)
         return self._showing[guard]
+
+    def _is_borne_out(self, difference: Difference) -> bool:
+        """Whether all runs to which it applies bear it out, as they must for it to stay in service. A call that is
+        demanded under a condition is demanded wherever the condition holds, whatever the task."""
+        trial = try_guard(difference.guard, self._evidence, self._runs)
+        return trial.chance * difference.family <= MAX_CHANCE or not (trial.tasks_against or contradicts(trial.counts))
 
     def _is_definite(self, guard: Guard) -> bool:
         """Whether it says something that an agent can act on and that is no accident of the words of requests."""
@@ -79,11 +94,20 @@ class LessonChecks:
         shown_by = [packet for packet, _ in showing]
         tasks = sum(_count_tasks(packet, replayed) for packet, replayed in showing)
         is_clear = difference.chance <= MAX_CHANCE_IN_ONE_TASK and not _is_about_data(guard)
-        if tasks < (MIN_SHOWING_WORD if _request_words(guard) else 1 if is_clear else MIN_SHOWING):
+        if tasks < (MIN_SHOWING_OF_MANY if _has_many_others(guard) else 1 if is_clear else MIN_SHOWING):
             return False
         if _is_asked_for(guard, shown_by) or _names_a_value_of(guard, shown_by):
             return False
-        return self._may_be_done(guard, shown_by)
+        if not self._may_be_done(guard, shown_by) or self._leaves_open(guard):
+            return False
+        return not self._accidents.is_accident(guard, [key for packet in shown_by for key in packet.task_keys])
+
+    def _leaves_open(self, guard: Guard) -> bool:
+        """Does it forbid to take a value from one place, or to choose one record, without any other to take?"""
+        tests = parse_pattern(guard.function).conditions
+        if guard.template != "absence" or not tests or tests[0].test not in ("from", "picks"):
+            return False
+        return not find_instead(guard, self._evidence)
 
     def _may_be_done(self, guard: Guard, packets: Sequence[Packet]) -> bool:
         """Does some passing run of these kinds of tasks make the call when the condition does not hold? If none does,
@@ -91,9 +115,9 @@ class LessonChecks:
         if guard.template != "absence" or not _is_about_data(guard):
             return True
         kinds = {self._runs.kind_of_task.get(packet.task_key) for packet in packets}
-        shown = {packet.task_key for packet in packets}
+        task_keys = {packet.task_key for packet in packets}
         calling = [run for run in self._evidence if guard.target in run.recorded.functions]
-        changed = {_changes_of(run) for run in calling if run.task in shown and not run.passed}
+        changed = {_changes_of(run) for run in calling if run.task in task_keys and not run.passed}
         return any(
             run.passed
             and (
@@ -113,11 +137,22 @@ def find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, 
 
 
 def _says_too_little(guard: Guard) -> bool:
-    """Does it demand a call without saying when, or only the shape of a free text, which depends on the task?"""
+    """Does it demand a call without saying when, only the shape of a free text, which depends on the task, or that a
+    value is taken from the request, where anybody would take it from?"""
     tests = [condition for pattern in guard.patterns for condition in pattern.conditions]
     if any(condition.test == "like" and " " in condition.value for condition in tests):
         return True
+    if guard.demand == "a call" and any(condition.test == "from" and condition.value == "task" for condition in tests):
+        return True
     return guard.demand is not None and not guard.then and not tests and not guard.conditions
+
+
+def _has_many_others(guard: Guard) -> bool:
+    """Is its condition a word of the request, does it only say whether an argument is given, or does it compare the
+    chosen record with another result?"""
+    tests = [test for pattern in guard.patterns for test in pattern.conditions]
+    compares = any(test.test == "picks" and len(set(test.functions)) > 1 for test in tests)
+    return compares or bool(_request_words(guard)) or any(test.test == "given" for test in tests)
 
 
 def _request_words(guard: Guard) -> list[str]:
@@ -126,20 +161,34 @@ def _request_words(guard: Guard) -> list[str]:
 
 
 def _forbids_by_words(guard: Guard) -> bool:
-    """Does it forbid a call because of a word in the request? Which word goes with tasks that do not need the call is
-    chance, unless it is the absence of a word from the function's own name."""
-    conditions = [condition for condition in guard.conditions if isinstance(condition, TaskSays)]
-    return guard.template == "absence" and any(condition.operator != "lacks" for condition in conditions)
+    """Does it forbid a call because of a word that the request says or lacks? Other words may ask for the same call:
+    not every meeting is called an event."""
+    return guard.template == "absence" and any(isinstance(condition, TaskSays) for condition in guard.conditions)
+
+
+def _forbids_to_mention(guard: Guard) -> bool:
+    tests = parse_pattern(guard.function).conditions
+    return guard.template == "absence" and any(test.test in ("contains", "mentions") for test in tests)
 
 
 def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
     """Does it demand a value that most of the requests showing it name themselves? Then it is not a lesson. A request
     that names the value of a condition only shows that the condition can be seen."""
     asked = [parse_pattern(text) for text in (guard.function, guard.then) if text]
-    tests = [test for pattern in asked for test in pattern.conditions if test.test in ("=", "picks")]
-    values = [test.value.rpartition("= ")[2].partition(" of ")[0].casefold() for test in tests]
+    values = {
+        value.casefold() for pattern in asked for test in pattern.conditions for value in _find_demanded_values(test)
+    }
     named = [packet for packet in packets if any(value and value in _request(packet) for value in values)]
     return 2 * len(named) > len(packets)
+
+
+def _find_demanded_values(test: ArgumentCondition) -> Iterator[str]:
+    """The fixed values that an argument, or the record that it names, must have."""
+    if test.test == "=":
+        yield test.value
+    elif test.test == "picks":
+        filters = parse_choice(test.value).filters
+        yield from (each.value for each in filters if each.operator == "=" and not each.is_place)
 
 
 def _request(packet: Packet) -> str:

@@ -22,6 +22,7 @@ from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import findings_of
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
@@ -75,20 +76,20 @@ def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]
 
 
 def propose_guards(packet: Packet) -> set[Guard]:
-    """Every guard that is worth replaying on the packet. Cached with it, as are the mined guards."""
-    kept = vars(packet)
-    if "proposed" not in kept:
-        kept["proposed"] = {guard for kind in guard_kinds() for guard in kind.propose(packet)}
-    return set(kept["proposed"])
+    """Every guard that is worth replaying on the packet. Kept with it, as are the mined guards."""
+    findings = findings_of(packet)
+    if "proposed" not in findings:
+        findings["proposed"] = {guard for kind in guard_kinds() for guard in kind.propose(packet)}
+    return set(findings["proposed"])
 
 
 def mine(packet: Packet) -> list[GuardReplay]:
-    """The guards that separate the runs of a contrastive packet, clearest first, one for each thing to do. Cached with
+    """The guards that separate the runs of a contrastive packet, clearest first, one for each thing to do. Kept with
     the packet: needed when the task is learned from, and again when all tasks are weighed."""
-    kept = vars(packet)
-    if "mined" not in kept:
-        kept["mined"] = _mine(packet)
-    return list(kept["mined"])
+    findings = findings_of(packet)
+    if "mined" not in findings:
+        findings["mined"] = _mine(packet)
+    return list(findings["mined"])
 
 
 def _mine(packet: Packet) -> list[GuardReplay]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from contramem.build.functions.errors import generalize, is_quotable
+from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list, verb_of
 from contramem.contrast.instructions import instructs
-from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.repeatable import quote_message
+from contramem.contrast.step import FINAL, Step
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
@@ -71,11 +73,15 @@ def names_call(task: str, function: str) -> bool:
     return 2 * sum(word in asked for word in named) >= len(named) if named else False
 
 
+_CHANGING = frozenset(map(stem, "change modify exchange replace swap edit alter update".split()))
+"""What people say for each other: `exchange the lamp` asks for `modify_items`."""
+
+
 def names_action(task: str, function: str) -> bool:
     """Does the request ask for this action? `notify the patient` asks for `notify_patient`, a mere `patient` does
     not."""
-    asked = {stem(word) for word in words(task)}
-    return stem(verb_of(function.rpartition(".")[2])) in asked
+    asked, verb = {stem(word) for word in words(task)}, stem(verb_of(function.rpartition(".")[2]))
+    return verb in asked or (verb in _CHANGING and not asked.isdisjoint(_CHANGING))
 
 
 def describe_path(run: PacketRun, around: Iterable[str], about: Collection[str] = ()) -> str:
@@ -127,7 +133,16 @@ def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
 
 
-def quote_error(error: str, seen_in_tasks: int = 1) -> str:
+def quote_error(error: str, packets: Iterable[Packet], seen_in_tasks: int = 1) -> str:
     """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
-    general = generalize(error)
-    return general if is_quotable(general, seen_in_tasks) and not instructs(error) else ""
+    if instructs(error):
+        return ""
+    return quote_message(generalize(error), seen_in_tasks, {name for packet in packets for name in _interface(packet)})
+
+
+def _interface(packet: Packet) -> Iterator[str]:
+    """Functions, arguments and fields of results."""
+    for run in packet.runs:
+        for step in run.steps:
+            yield from (step.function, *step.arguments)
+            yield from step.form.fields if step.form is not None else ()

@@ -23,6 +23,7 @@ from contramem.build.rules.support import FollowRecord
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
+from contramem.grading import GRADE_WORDS
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.template import Template
@@ -255,14 +256,7 @@ def _with_overall(contrast: str, overall: FollowRecord | None) -> str:
 
 
 def _with_grade(contrast: str, grade: Grade | None) -> str:
-    return f"{_GRADES[grade]} {contrast}" if grade else contrast
-
-
-_GRADES: dict[Grade, str] = {
-    "enforced": "Enforced: the tool refuses otherwise.",
-    "proven": "Proven: more than chance explains.",
-    "observed": "Observed: no run speaks against it, and chance is not ruled out.",
-}
+    return f"{GRADE_WORDS[grade]} {contrast}" if grade else contrast
 
 
 # Kinds

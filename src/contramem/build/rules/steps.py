@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contramem.contrast.packet import PacketRun, Step
+from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern

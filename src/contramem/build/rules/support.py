@@ -19,6 +19,8 @@ MIN_RUNS = 5
 CLEAR_LIFT = 0.3
 MAX_DONE_WITHOUT = 0.25
 """Share of the passing runs in which a rule applies."""
+MAX_PASSING_WITHOUT = 0.1
+"""Share of the runs that do not follow a rule. If hardly any of them passes, the few that do were lucky."""
 
 Replays: TypeAlias = Sequence[tuple[Packet, GuardReplay]]
 
@@ -62,6 +64,8 @@ class FollowRecord(NamedTuple):
     @property
     def is_done_without(self) -> bool:
         """Do many passing runs not follow it? They may have done what their tasks asked for."""
+        if self.makes_a_difference and self.broke_and_passed <= MAX_PASSING_WITHOUT * self.broke:
+            return False
         return self.broke_and_passed > MAX_DONE_WITHOUT * (self.kept_and_passed + self.broke_and_passed)
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
 from contramem.monitor.comparison import read_number
-from contramem.monitor.date_relation import read_time
+from contramem.monitor.dates import read_time
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of
 from contramem.study.recorded_actions import RecordedAction, replay_on_all
@@ -122,13 +122,14 @@ class _Omissions:
                 yield _RequestedChange(guard, function, failing, names_function=what == function)
 
     def try_again(self) -> Iterator[TryAgain]:
-        """The calls that failing runs gave up on, with the argument to which passing runs gave another value."""
-        for function in (*self._reads, *self._changes):
+        """The searches that failing runs gave up on, with the argument to which passing runs gave another value. With
+        another value, a change is another change."""
+        for function in self._reads:
             called, worked = self._called(function), self._worked(function)
             masks = GuardMasks(worked, called & ~worked)
             if self._is_sure(masks) and (argument := self._find_changed_argument(function)):
-                gave_up, tried = (self._count_failing(masks),), len(self._reads) + len(self._changes)
-                yield TryAgain(functions=(function,), change=argument, gave_up=gave_up, family=tried)
+                gave_up = (self._count_failing(masks),)
+                yield TryAgain(functions=(function,), change=argument, gave_up=gave_up, family=len(self._reads))
 
     def _find_changed_argument(self, function: str) -> str:
         """The argument that passing runs changed after a failure, if the function then worked; empty: none."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from contramem.contrast.flow import NOWHERE
-from contramem.contrast.packet import Step
+from contramem.contrast.step import Step
 from contramem.evaluate.baselines import Judge, Scorer
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from contramem.bank.calls import StoredExchange
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store, open_store
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from contramem.bank.calls import StoredExchange
+from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelChoice

@@ -12,7 +12,8 @@ import msgspec
 
 from contramem.build.model.step_text import call_text, result_text
 from contramem.contrast.instructions import instructs, read
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.step import Step
 from contramem.contrast.taint import texts_shown
 from contramem.evaluate.conditions.reference import Reference
 from contramem.traces.trajectory import Trajectory

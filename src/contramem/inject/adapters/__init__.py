@@ -14,4 +14,5 @@ imported itself, and needs the extra of that name.
     smolagents.py         a guided copy of an agent, for one run
     autogen.py            guided tools, for one run; so are crewai.py and llama_index.py
     noted_tools.py        tools with notes beside their results, for frameworks that have no hooks
+    wrapped_tool.py       a tool with something done around its calls
 """

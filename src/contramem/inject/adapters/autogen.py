@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.noted_tools import note_error, note_result
+from contramem.inject.adapters.noted_tools import NotedCalls
 from contramem.inject.adapters.starter import missing
 from contramem.inject.run import Run
 
@@ -34,7 +34,7 @@ class _GuidedTool(BaseTool[Any, Any]):
     def __init__(self, tool: BaseTool[Any, Any], run: GuidedRun) -> None:
         description = f"{tool.description}\n{run.describe(tool.name)}".strip()
         super().__init__(tool.args_type(), tool.return_type(), tool.name, description)
-        self._tool, self._run = tool, run
+        self._tool, self._calls = tool, NotedCalls(tool.name, run)
 
     @property
     def schema(self) -> Any:
@@ -49,8 +49,10 @@ class _GuidedTool(BaseTool[Any, Any]):
         try:
             result = await self._tool.run_json(args, cancellation_token, call_id)
         except Exception as error:
-            raise note_error(self._run, self.name, dict(args), error) from error
-        return note_result(self._run, self.name, dict(args), result)
+            if noted := self._calls.on_error(args, error):
+                raise noted from error
+            raise
+        return self._calls.after(args, result)
 
     def return_value_as_string(self, value: Any) -> str:
         text: str = self._tool.return_value_as_string(value)

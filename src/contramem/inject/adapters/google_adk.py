@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import GuidedRun, ends_run
+from contramem.inject.adapters.guided_run import GuidedRun, is_ending_tool
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
@@ -51,7 +51,7 @@ class MemoryPlugin(BasePlugin):
 
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
         session = self._session(tool_context)
-        held = session.run().hold(tool.name, tool_args, turn=session.turns, ends=session.ends)
+        held = session.run().hold(tool.name, tool_args, turn=session.turns, ends_run=session.ends)
         return {"error": held} if held else None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
@@ -98,7 +98,7 @@ class _Session:
 
     def turn(self, calls: list[str]) -> None:
         self.turns += 1
-        self.ends = any(name in _ENDING or ends_run(name) for name in calls)
+        self.ends = any(name in _ENDING or is_ending_tool(name) for name in calls)
 
 
 def _text(content: Any) -> str:

@@ -83,35 +83,35 @@ class GuidedRun:
         function: str,
         arguments: Mapping[str, Any] | None = None,
         *,
+        ends_run: bool,
         turn: Hashable = None,
         call: str | None = None,
-        ends: bool = False,
     ) -> str | None:
         """What to answer this call with instead of making it. None: make it.
 
-        `turn` names the model's reply that the call is from: calls of one function in one reply are held together or
-        not at all, for the model had read nothing in between. `call` names the call: asked again about it, the answer
-        stays. `ends` says that the reply ends the run, so that nobody would make a held call again; say so
-        too where you cannot know.
+        `ends_run` says that the model does not reply again: the reply with this call also ends the run, or no step is
+        left. A held call would be lost then, so it is made. Pass True if you cannot know. `turn` names the model's
+        reply that the call is from: calls of one function in one reply are held together or not at all, because the
+        model had read nothing in between. `call` names the call: asked again about it, the answer stays the same.
         """
         name = function_called(function, arguments)
         with self._lock:
             decision = self._record.decisions.get(name)
             if decision is None or turn is None or decision.turn != turn:
-                text = self._decide(function, name, arguments, ends)
+                text = self._decide(function, name, arguments, ends_run)
                 self._record.decisions[name] = _Decision(turn, call, text)
                 return text
         if decision.text is None or (call is not None and call == decision.call):
             return decision.text
         return self._answer(describe_held_call(function))
 
-    def _decide(self, function: str, name: str, arguments: Mapping[str, Any] | None, ends: bool) -> str | None:
+    def _decide(self, function: str, name: str, arguments: Mapping[str, Any] | None, last: bool) -> str | None:
         """Called with the lock held."""
         if self._policy == "first_call":
             note = self.run.before_call(function, arguments)
             return self._answer(describe_held_call(function, note.text)) if note else None
         record = self._record
-        if ends or ends_run(function) or name in record.held or len(record.held) >= MAX_HOLDS:
+        if last or is_ending_tool(function) or name in record.held or len(record.held) >= MAX_HOLDS:
             return None
         note = self.run.before_harm(function, arguments, repeats=_key(name, arguments) in record.failed_calls)
         if not note:
@@ -152,7 +152,7 @@ class GuidedRun:
         return note.text if note else ""
 
 
-def ends_run(function: str) -> bool:
+def is_ending_tool(function: str) -> bool:
     """Does a tool of this name end the run? Its call is never held."""
     bare = function.rpartition(".")[2].rpartition("__")[2].lower()
     return bare in _ENDING or effect_of(bare) == "finalize"

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import GuidedRun, describe_held_call, ends_run
+from contramem.inject.adapters.guided_run import GuidedRun, describe_held_call, is_ending_tool
 from contramem.inject.adapters.starter import Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Outcome
@@ -109,12 +109,12 @@ class _SampleRun:
     def hold(self, call: ToolCall, history: Sequence[ChatMessage]) -> str | None:
         """What to answer a call with instead of making it."""
         reply = _reply(history)
-        ends = any(ends_run(other.function) for other in _calls(reply))
+        ends = any(is_ending_tool(other.function) for other in _calls(reply))
         if ends and len(_calls(reply)) == 1 and (note := self.before_final(history)):
             return describe_held_call(call.function, note)
         self.submitted = self.submitted or ends
         turn = reply.id if reply else None
-        return self.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
+        return self.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends_run=ends)
 
     def before_final(self, history: Sequence[ChatMessage]) -> str:
         """What is still open, once, if there is room for another reply."""

@@ -19,6 +19,7 @@ try:
     from langchain_core.tools import BaseTool
     from langgraph.errors import GraphBubbleUp
     from langgraph.graph import add_messages
+    from langgraph.managed.is_last_step import RemainingStepsManager
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.runtime import Runtime
     from langgraph.types import Command
@@ -28,6 +29,12 @@ except ImportError as error:
 RUN = "contramem_run"
 """The key in the state of a graph that names the run."""
 
+STEPS_LEFT = "contramem_steps_left"
+"""The key under which the graph says how many steps its recursion limit leaves."""
+
+ROOM = 10
+"""Steps for what a held call leads to: another call, the call again and the answer, each with the steps around it."""
+
 NOTE = {"contramem": "note"}
 HELD = {"contramem": "held"}
 """Marks on messages of ours."""
@@ -36,10 +43,11 @@ ToolResult: TypeAlias = "ToolMessage | Command[Any]"
 
 
 class GuidedState(TypedDict):
-    """The state of a graph whose calls are guided: messages, and which run they are of."""
+    """The state of a graph whose calls are guided: messages, which run they are of, and how many steps are left."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     contramem_run: NotRequired[Annotated[str, PrivateStateAttr]]
+    contramem_steps_left: NotRequired[Annotated[int, PrivateStateAttr, RemainingStepsManager]]
 
 
 class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -72,11 +80,15 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Before the last answer: what is still open goes back to the model, once."""
+        conversation = self._conversation(state)
+        conversation.steps_left = _read(state, STEPS_LEFT)
         messages = _messages(state)
         last = messages[-1] if messages else None
         if not isinstance(last, AIMessage) or last.tool_calls or _read(state, "structured_response") is not None:
             return None
-        note = self._conversation(state).at(_requests(state)).before_final()
+        if not _has_room(conversation.steps_left):
+            return None
+        note = conversation.at(_requests(state)).before_final()
         return {"messages": [HumanMessage(note, additional_kwargs=NOTE)], "jump_to": "model"} if note else None
 
     def guidance(self, state: Mapping[str, Any], tools: Iterable[str] | None = None) -> str:
@@ -130,9 +142,11 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _hold(self, request: ToolCallRequest) -> ToolMessage | None:
         call = request.tool_call
-        run = self._conversation(request.state).at(_requests(request.state), [*_tools(request)])
-        ends = _ends(request)
-        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"], ends=ends)
+        conversation = self._conversation(request.state)
+        run = conversation.at(_requests(request.state), [*_tools(request)])
+        steps_left = _read(request.state, STEPS_LEFT)  # in a graph of one's own; create_agent tells only the model
+        ends = _ends(request) or not _has_room(conversation.steps_left if steps_left is None else steps_left)
+        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"], ends_run=ends)
         if text is None:
             return None
         # An error, for nothing was done: neither the model nor code that looks through the history may think so.
@@ -205,6 +219,10 @@ def _ends(request: ToolCallRequest) -> bool:
     reply = _reply(request.state)
     names = [call["name"] for call in reply.tool_calls] if reply else []
     return any(name not in tools or tools[name].return_direct for name in names)
+
+
+def _has_room(steps_left: int | None) -> bool:
+    return steps_left is None or steps_left >= ROOM
 
 
 def _turn(state: object) -> object:

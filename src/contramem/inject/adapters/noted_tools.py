@@ -5,54 +5,42 @@ Such a tool never holds a call: it cannot know whether the reply that it is from
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable
-from functools import wraps
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.wrapper import arguments_by_name
+from contramem.inject.adapters.wrapped_tool import ToolCallable, wrap_tool
 
 
 class NotedError(Exception):
     """What a tool failed with, and what memory knows about that."""
 
 
-def note_results(function: Callable[..., Any], name: str, run: GuidedRun) -> Callable[..., Any]:
-    """The function with notes after its results and in the message of what it raises. Results that are no text stay as
-    they are."""
-    if inspect.iscoroutinefunction(function):
+@dataclass(frozen=True)
+class NotedCalls:
+    """What happens around the calls of one tool: they are made, and notes stand after their results and in the messages
+    of their errors. Results that are no text stay as they are."""
 
-        @wraps(function)
-        async def call_async(*args: Any, **kwargs: Any) -> Any:
-            arguments = arguments_by_name(function, args, kwargs)
-            try:
-                result = await cast(Awaitable[Any], function(*args, **kwargs))
-            except Exception as error:
-                raise note_error(run, name, arguments, error) from error
-            return note_result(run, name, arguments, result)
+    name: str
+    run: GuidedRun
 
-        return call_async
+    def before(self, arguments: Mapping[str, Any]) -> None:
+        return None
 
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = arguments_by_name(function, args, kwargs)
-        try:
-            result = function(*args, **kwargs)
-        except Exception as error:
-            raise note_error(run, name, arguments, error) from error
-        return note_result(run, name, arguments, result)
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        return append_note(result, self.run.tell(self.name, arguments, content=result))
 
-    return call
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> Exception | None:
+        note = self.run.tell(self.name, arguments, error=error)
+        return NotedError(f"{error}\n\n{note}") if note else None
 
 
-def note_result(run: GuidedRun, name: str, arguments: dict[str, Any], result: Any) -> Any:
-    """Tell the run of a result. The result, with a note after it if it is text."""
-    note = run.tell(name, arguments, content=result)
+def note_results(function: ToolCallable, name: str, run: GuidedRun) -> ToolCallable:
+    """The function with notes after its results and in the messages of its errors."""
+    return wrap_tool(function, NotedCalls(name, run))
+
+
+def append_note(result: Any, note: str) -> Any:
+    """The result with a note after it, if there is one and the result is text."""
     return f"{result}\n\n{note}" if note and isinstance(result, str) else result
-
-
-def note_error(run: GuidedRun, name: str, arguments: dict[str, Any], error: Exception) -> Exception:
-    """Tell the run of a failure. The error, or one that says what memory knows as well."""
-    note = run.tell(name, arguments, error=error)
-    return NotedError(f"{error}\n\n{note}") if note else error

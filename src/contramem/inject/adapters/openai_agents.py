@@ -20,6 +20,7 @@ try:
         Agent,
         FunctionTool,
         Handoff,
+        MaxTurnsExceeded,
         RunContextWrapper,
         Runner,
         RunResult,
@@ -30,6 +31,7 @@ try:
         ToolOutputGuardrail,
         ToolOutputGuardrailData,
     )
+    from agents.run import DEFAULT_MAX_TURNS
 except ImportError as error:
     raise missing(__name__, "agents", "openai-agents", error) from error
 
@@ -37,22 +39,27 @@ _Context = TypeVar("_Context")
 _FAILED = ("An error occurred while running the tool", "Tool '")
 """How the SDK words the failures that it hands to the model: an exception, a time-out."""
 
+ROOM = 3
+"""Turns for what a held call leads to: another call, the call again and the answer."""
 
-def guided(agent: Agent[_Context], run: Run) -> Agent[_Context]:
+
+def guided(agent: Agent[_Context], run: Run, *, max_turns: int | None = DEFAULT_MAX_TURNS) -> Agent[_Context]:
     """A copy of `agent`, and of the agents it may hand off to, with guidance in its instructions, a line of a
     function's card in its tool's description, and notes beside results. Make one for each run; the agent itself stays
     as it is.
 
     Tools of MCP servers belong to the server, not to the agent: nothing is said about them. Calls of an agent that may
-    hand off, or that ends with the result of a tool, are not held: the reply may be its last.
+    hand off, or that ends with the result of a tool, are not held: the reply may be its last. Nor are calls in the last
+    turns: give `max_turns` here as well if you give it to `Runner`.
     """
-    return _Guide(run).agent(agent)
+    return _Guide(run, max_turns).agent(agent)
 
 
 async def run_guided(agent: Agent[_Context], run: Run, task: str | list[Any], **options: Any) -> RunResult:
     """`Runner.run` with a guided copy of `agent`. The SDK has no hook that could let an agent go on at its end: what is
     still open then is asked for once, as one more request of the same run. `options` are those of `Runner.run`."""
-    guide = _Guide(run)
+    max_turns = options.get("max_turns", DEFAULT_MAX_TURNS)
+    guide = _Guide(run, max_turns)
     result = await Runner.run(guide.agent(agent), task, **options)
     if not isinstance(result.final_output, str) or result.interruptions:
         return result
@@ -61,15 +68,20 @@ async def run_guided(agent: Agent[_Context], run: Run, task: str | list[Any], **
         return result
     request: Any = {"role": "user", "content": note}
     again = {name: value for name, value in options.items() if name not in ("session", "previous_response_id")}
-    return await Runner.run(result.last_agent, [*result.to_input_list(), request], **again)
+    guide.allow(max_turns)
+    try:
+        return await Runner.run(result.last_agent, [*result.to_input_list(), request], **again)
+    except MaxTurnsExceeded:  # the answer was there before the reminder
+        return result
 
 
 class _Guide:
     """Makes the copies for one run, and knows which turn it is at."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, max_turns: int | None) -> None:
         self._run = GuidedRun(run)
         self._turn = 0
+        self.allow(max_turns)
         self._copies: dict[int, tuple[Agent[Any], Agent[Any]]] = {}
         self._before = ToolInputGuardrail[Any](self._hold, name="contramem")
         self._after = ToolOutputGuardrail[Any](self._tell, name="contramem")
@@ -82,6 +94,10 @@ class _Guide:
             self._copies[id(agent)] = agent, copied  # before its handoffs, which may lead back to it
             copied.handoffs = [self._handoff(target) for target in agent.handoffs]
         return self._copies[id(agent)][1]
+
+    def allow(self, turns: int | None) -> None:
+        """The agent may take so many turns from here; None is any number."""
+        self._last_turn = None if turns is None else self._turn + turns
 
     def before_final(self) -> str:
         return self._run.before_final()
@@ -115,11 +131,14 @@ class _Guide:
 
     def _hold(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         call = data.context
-        arguments, ends = _decode(call.tool_arguments), _may_end(data.agent)
-        text = self._run.hold(call.tool_name, arguments, turn=self._turn, call=call.tool_call_id, ends=ends)
+        arguments, ends = _decode(call.tool_arguments), _may_end(data.agent) or not self._has_room()
+        text = self._run.hold(call.tool_name, arguments, turn=self._turn, call=call.tool_call_id, ends_run=ends)
         if text is None:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content(text, output_info={"contramem": "held"})
+
+    def _has_room(self) -> bool:
+        return self._last_turn is None or self._last_turn - self._turn >= ROOM
 
     def _tell(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         call, output = data.context, data.output

@@ -87,7 +87,7 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         conversation, ends = self._conversation(ctx), self._ends(ctx)
         run, turn = conversation.run, (ctx.run_id, ctx.run_step)
         if not ctx.tool_call_approved:  # what a person has approved is not for the model to think over
-            text = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends=ends)
+            text = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends_run=ends)
             if text is not None:
                 return text
         try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.adapters.starter import missing
-from contramem.inject.adapters.wrapper import arguments_by_name
+from contramem.inject.adapters.wrapped_tool import wrap_tool
 from contramem.inject.run import Run
 
 try:
@@ -46,21 +47,28 @@ def _final_check(run: GuidedRun) -> Callable[..., bool]:
     return what_is_still_open
 
 
-def _guide_tool(tool: Tool, run: GuidedRun, notes: list[str]) -> Tool:
-    copied = copy.copy(tool)
-    forward = tool.forward
+@dataclass(frozen=True)
+class _ToldCalls:
+    """What happens around the calls of one tool: they are made, and notes on them are collected."""
 
-    def tell_of(*args: Any, **kwargs: Any) -> Any:
-        arguments = arguments_by_name(forward, args, kwargs)
-        try:
-            result = forward(*args, **kwargs)
-        except Exception as error:
-            notes.append(run.tell(tool.name, arguments, error=error))
-            raise
-        notes.append(run.tell(tool.name, arguments, content=result))
+    name: str
+    run: GuidedRun
+    notes: list[str]
+
+    def before(self, arguments: Mapping[str, Any]) -> None:
+        return None
+
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        self.notes.append(self.run.tell(self.name, arguments, content=result))
         return result
 
-    copied.forward = tell_of
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> None:
+        self.notes.append(self.run.tell(self.name, arguments, error=error))
+
+
+def _guide_tool(tool: Tool, run: GuidedRun, notes: list[str]) -> Tool:
+    copied = copy.copy(tool)
+    copied.forward = wrap_tool(tool.forward, _ToldCalls(tool.name, run, notes))
     if line := run.describe(tool.name):
         copied.description = f"{tool.description} {line}"
     return copied

@@ -55,6 +55,8 @@ class Conversation:
 
     def __init__(self, starter: Starter, run_id: str | None) -> None:
         self._starter, self._run_id = starter, run_id
+        self.steps_left: int | None = None
+        """How many steps the framework allowed at the last reply; None if it has no limit that an adapter can see."""
         self._run: Run | None = None
         self._guided: GuidedRun | None = None
         self._notes: dict[int, str] = {}

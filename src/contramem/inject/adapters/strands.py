@@ -33,6 +33,8 @@ class MemoryHooks(HookProvider):
         self._conversation = Conversation(Starter(memory, options, on_start), None)
         self._requests: list[str] = []
         self._turn, self._ends = 0, False
+        self._asked_again = False
+        """Whether the next request is our reminder at the end, and not the user's."""
 
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         registry.add_callback(BeforeInvocationEvent, self._start)
@@ -42,7 +44,8 @@ class MemoryHooks(HookProvider):
         registry.add_callback(AfterInvocationEvent, self._end)
 
     def _start(self, event: BeforeInvocationEvent) -> None:
-        message = event.messages[-1] if event.messages else None
+        asked_again, self._asked_again = self._asked_again, False
+        message = event.messages[-1] if event.messages and not asked_again else None
         texts = [block["text"] for block in message["content"] if "text" in block] if message else []
         if message is None or not texts:
             return
@@ -61,7 +64,7 @@ class MemoryHooks(HookProvider):
     def _hold(self, event: BeforeToolCallEvent) -> None:
         use = event.tool_use
         run = self._conversation.at(self._requests)
-        if held := run.hold(use["name"], use["input"], turn=self._turn, call=use["toolUseId"], ends=self._ends):
+        if held := run.hold(use["name"], use["input"], turn=self._turn, call=use["toolUseId"], ends_run=self._ends):
             event.cancel_tool = held
 
     def _tell(self, event: AfterToolCallEvent) -> None:
@@ -76,3 +79,4 @@ class MemoryHooks(HookProvider):
     def _end(self, event: AfterInvocationEvent) -> None:
         if event.result is not None and event.result.stop_reason == "end_turn":
             event.resume = self._conversation.at(self._requests).before_final() or None
+            self._asked_again = event.resume is not None

@@ -1,26 +1,25 @@
 """Hand-written loops: wrap the tools of one run, all of them or one, and call them as before.
 
 tools = GuidedTools(memory.start(task), {"delete_email": delete_email})
+tools.new_turn(ends_run=False)              # a reply of the model arrived, and it will reply again
 tools["delete_email"](email_id="m7")        # the result, or a `HeldCall` text where the call would do harm
 tools.take_notes()                          # what to add to the next message
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.noted_tools import append_note
+from contramem.inject.adapters.wrapped_tool import ToolCallable, wrap_tool
 from contramem.inject.run import Run
 
-ToolCallable: TypeAlias = Callable[..., Any]
 _Tool = TypeVar("_Tool", bound=ToolCallable)
 CurrentRun: TypeAlias = Callable[[], Run | None]
-
 
 _GUIDED: WeakKeyDictionary[Run, GuidedRun] = WeakKeyDictionary()
 
@@ -36,16 +35,15 @@ class GuidedTools(Mapping[str, ToolCallable]):
 
     def __init__(self, run: Run, tools: Mapping[str, ToolCallable]) -> None:
         self._guided = GuidedRun(run)
-        self._turn: int | None = None
+        self._turn, self._ends_run = 0, True
         self._notes: list[str] = []
-        self._tools = {
-            name: _wrap(tool, name, self._run, lambda: self._turn, self._notes.append) for name, tool in tools.items()
-        }
+        self._tools = {name: wrap_tool(tool, _LoopCalls(name, self)) for name, tool in tools.items()}
 
-    def new_turn(self) -> None:
-        """Say that a reply of the model arrived. Of several calls of one function in a reply, all are held or none: the
-        model had read nothing in between. Loops that make one call a reply need not say so."""
-        self._turn = (self._turn or 0) + 1
+    def new_turn(self, *, ends_run: bool) -> None:
+        """Say that a reply of the model arrived, and whether the model will not reply again: the reply ends the run, or
+        no step is left. Calls are held only in replies that do not end the run, so none before the first `new_turn`.
+        Of several calls of one function in a reply, all are held or none: the model had read nothing in between."""
+        self._turn, self._ends_run = self._turn + 1, ends_run
 
     def describe(self, name: str) -> str:
         """What to put after the description of a tool; empty when there is nothing."""
@@ -61,8 +59,13 @@ class GuidedTools(Mapping[str, ToolCallable]):
         """What to show before the run ends, once; empty when there is nothing."""
         return self._guided.before_final()
 
-    def _run(self) -> GuidedRun:
-        return self._guided
+    def _hold(self, name: str, arguments: Mapping[str, Any]) -> HeldCall | None:
+        answer = self._guided.hold(name, arguments, ends_run=self._ends_run, turn=self._turn)
+        return None if answer is None else HeldCall(answer)
+
+    def _tell(self, name: str, arguments: Mapping[str, Any], content: Any = None, error: object = None) -> None:
+        if note := self._guided.tell(name, arguments, content, error):
+            self._notes.append(note)
 
     def __getitem__(self, name: str) -> ToolCallable:
         return self._tools[name]
@@ -74,105 +77,63 @@ class GuidedTools(Mapping[str, ToolCallable]):
         return len(self._tools)
 
 
+@dataclass(frozen=True)
+class _LoopCalls:
+    """What happens around the calls of one of the tools."""
+
+    name: str
+    tools: GuidedTools
+
+    def before(self, arguments: Mapping[str, Any]) -> HeldCall | None:
+        return self.tools._hold(self.name, arguments)
+
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        self.tools._tell(self.name, arguments, content=result)
+        return result
+
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> None:
+        self.tools._tell(self.name, arguments, error=error)
+
+
 def guided(run: Run | CurrentRun, name: str | None = None) -> Callable[[_Tool], _Tool]:
     """Decorate one tool, sync or async. `name` is what its card calls it; left out, the name of the function.
+
+    Calls are always made: the tool cannot know whether the reply that it is called from ends the run. What there is to
+    say stands after a text result, and is added to an error as a note (`BaseException.add_note`).
 
     For a tool that is made once and serves many runs, `run` is a function that gives the run of the moment, such as
     the `get` of a `ContextVar`; when it gives None the call is made as if there were no memory.
     """
-    own = _of(run) if isinstance(run, Run) else None
+    own = _guide(run) if isinstance(run, Run) else None
 
     def decorate(tool: _Tool) -> _Tool:
-        return cast(
-            _Tool, _wrap(tool, name or _name(tool), lambda: own or _of(cast(CurrentRun, run)()), _no_turn, _drop)
-        )
+        calls = _DecoratedCalls(name or _name(tool), lambda: own or _guide(cast(CurrentRun, run)()))
+        return cast(_Tool, wrap_tool(tool, calls))
 
     return decorate
+
+
+@dataclass(frozen=True)
+class _DecoratedCalls:
+    name: str
+    current_run: Callable[[], GuidedRun | None]
+
+    def before(self, arguments: Mapping[str, Any]) -> None:
+        return None
+
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        run = self.current_run()
+        return append_note(result, run.tell(self.name, arguments, content=result)) if run else result
+
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> None:
+        if (run := self.current_run()) and (note := run.tell(self.name, arguments, error=error)):
+            error.add_note(note)
 
 
 def _name(tool: ToolCallable) -> str:
     return str(getattr(tool, "__name__", type(tool).__name__))
 
 
-def _of(run: Run | None) -> GuidedRun | None:
-    """All tools of a run share what was held in it."""
+def _guide(run: Run | None) -> GuidedRun | None:
+    """All tools of a run share what was said in it."""
     return None if run is None else _GUIDED.setdefault(run, GuidedRun(run))
-
-
-def _no_turn() -> None:
-    return None
-
-
-def _drop(note: str) -> None:
-    """A decorated tool has nobody to give notes to: its caller may be a program."""
-
-
-def _wrap(
-    tool: ToolCallable,
-    name: str,
-    guided_run: Callable[[], GuidedRun | None],
-    turn: Callable[[], Hashable],
-    add_note: Callable[[str], None],
-) -> ToolCallable:
-    if _is_async(tool):
-
-        @wraps(tool)
-        async def call_async(*args: Any, **kwargs: Any) -> Any:
-            run, arguments = guided_run(), arguments_by_name(tool, args, kwargs)
-            if answer := run and run.hold(name, arguments, turn=turn()):
-                return HeldCall(answer)
-            with _telling(run, name, arguments, add_note) as came_back:
-                return came_back(await cast(Awaitable[Any], tool(*args, **kwargs)))
-
-        return call_async
-
-    @wraps(tool)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        run, arguments = guided_run(), arguments_by_name(tool, args, kwargs)
-        if answer := run and run.hold(name, arguments, turn=turn()):
-            return HeldCall(answer)
-        with _telling(run, name, arguments, add_note) as came_back:
-            return came_back(tool(*args, **kwargs))
-
-    return call
-
-
-@contextmanager
-def _telling(
-    run: GuidedRun | None, name: str, arguments: Mapping[str, Any], add_note: Callable[[str], None]
-) -> Iterator[Callable[[Any], Any]]:
-    """The run hears what came back of a call, or how it failed."""
-    results: list[Any] = []
-
-    def came_back(result: Any) -> Any:
-        results.append(result)
-        return result
-
-    try:
-        yield came_back
-    except Exception as error:
-        _add(add_note, run.tell(name, arguments, error=error) if run else "")
-        raise
-    _add(add_note, run.tell(name, arguments, content=results[0]) if run else "")
-
-
-def _add(add_note: Callable[[str], None], note: str) -> None:
-    if note:
-        add_note(note)
-
-
-def _is_async(tool: ToolCallable) -> bool:
-    return inspect.iscoroutinefunction(tool) or inspect.iscoroutinefunction(getattr(tool, "__call__", None))  # noqa: B004
-
-
-def arguments_by_name(tool: ToolCallable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by name, as far as the tool's signature tells."""
-    try:
-        signature = inspect.signature(tool)
-        bound = signature.bind_partial(*args, **kwargs).arguments
-    except (TypeError, ValueError):  # a call that does not fit fails in the tool; a built-in has no signature
-        return dict(kwargs)
-    extra = [name for name, parameter in signature.parameters.items() if parameter.kind is parameter.VAR_KEYWORD]
-    for name in extra:
-        bound |= bound.pop(name, {})
-    return bound

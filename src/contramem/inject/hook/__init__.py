@@ -8,4 +8,5 @@ server.py      the resident process: keeps the bank in memory, answers, exits wh
 journal.py     the events of each session, so that any process can continue it
 sessions.py    the answers to events
 install.py     installs the hook in the settings of the clients
+codex_trust.py which hooks Codex was told to trust
 """

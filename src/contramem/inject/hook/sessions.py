@@ -98,7 +98,8 @@ class HookSessions:
 
     def _before_call(self, event: HookEvent, session: HookSession) -> HookAnswer:
         call = event.get("tool_use_id")
-        answer = session.run.hold(_tool(event), _arguments(event), turn=session.turn, call=call and str(call))
+        name = call and str(call)
+        answer = session.run.hold(_tool(event), _arguments(event), ends_run=False, turn=session.turn, call=name)
         if answer is None:
             return {}
         return _output(event, permissionDecision="deny", permissionDecisionReason=answer)

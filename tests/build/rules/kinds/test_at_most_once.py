@@ -19,6 +19,6 @@ def test_repeating_a_write_is_blamed_where_that_is_all_that_differs() -> None:
     assert any("place_pallet once" in lesson.text.title for lesson in find_lessons(story))
 
 
-def test_repeating_a_wrong_write_is_not_what_a_run_failed_of() -> None:
+def test_repeating_a_wrong_write_is_not_why_a_run_failed() -> None:
     story = packet(order(1, "a", True, 1), order(1, "b", True, 1), order(1, "c", False, 2, to="dock-7-z"))
     assert not any("once" in lesson.text.title for lesson in find_lessons(story))

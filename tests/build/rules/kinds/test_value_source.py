@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.made_runs import call, packet, run
 
-from contramem.build.rules.values import count_values
+from contramem.build.rules.value_origins import count_values
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import parse_guard
 from contramem.traces.trajectory import Trajectory

@@ -18,7 +18,7 @@ MOST_FAILURES = 3
 
 
 class LinkedEngine(LLMEngine):
-    """A model that lives in contramem's process: a scripted one, or one of the user's own."""
+    """A model that lives in contramem's process: a scripted one, or the user's own."""
 
     def __init__(self, link: Link, name: str) -> None:
         super().__init__(name)
@@ -43,8 +43,8 @@ class LinkedEngineBuilder(LLMEngineBuilder):
 
 
 class ModelRequests:
-    """Every request that ARE makes to a model, the target or the judge. ARE passes no settings on, forgets what a reply
-    took, and goes on for 80 steps with a model that does not answer; all three are seen to here."""
+    """Every request that ARE makes to a model, the target or the judge. ARE passes no settings on, forgets how many
+    tokens a reply took, and continues for 80 steps with a model that does not answer; this corrects all three."""
 
     def __init__(self, link: Link, job: dict[str, Any]) -> None:
         self._link = link
@@ -57,7 +57,7 @@ class ModelRequests:
         litellm_engine.completion = self._complete_request
 
     def mark_target(self, engine: Any) -> Any:
-        """What this engine asks is asked of the target. The judge may be the same model."""
+        """Mark this engine's requests as the target's. The judge may be the same model."""
         ask = engine.chat_completion
 
         def ask_target(*args: Any, **kwargs: Any) -> Any:
@@ -100,7 +100,7 @@ def _key(key: str | None) -> dict[str, str]:
 
 
 class TargetEngineBuilder(LLMEngineBuilder):
-    """Engines that ARE asks itself."""
+    """Builds engines that ARE asks itself."""
 
     def __init__(self, requests: ModelRequests) -> None:
         self._requests = requests

@@ -83,7 +83,7 @@ class AgentHooks:
         agent.action_executor.execute_parsed_action = self._around_call
 
     def _schedule_ticks(self) -> None:
-        """Notifications that know nothing of the task. They end waits early, so that what is pending can go on."""
+        """Schedule notifications that know nothing about the task. They end waits early, for what is pending."""
         many = int(min(self._duration_s, 1800) // self._tick_s)
         for number in range(1, many + 1):
             at = datetime.fromtimestamp(self._start + number * self._tick_s, tz=UTC)
@@ -94,7 +94,7 @@ class AgentHooks:
     def _now(self) -> float:
         return float(self._env.time_manager.time())
 
-    def _passed(self) -> float:
+    def _seconds_since_start(self) -> float:
         return float(self._now - self._start)
 
     def _before_step(self, agent: Any) -> None:
@@ -102,7 +102,7 @@ class AgentHooks:
             self._started = True
             task = next((log.content for log in agent.logs if isinstance(log, TaskLog) and log.content), "")
             self._show(self._link.ask("start", task=task, tools=sorted(agent.tools), apps=self._apps, time=self._now))
-        ticks = int(self._passed() // self._tick_s)
+        ticks = int(self._seconds_since_start() // self._tick_s)
         if self._runtime["ticks"] and ticks > self._ticks:
             self._ticks = ticks
             self._show(self._link.ask("tick", time=self._now))
@@ -111,17 +111,17 @@ class AgentHooks:
             self._show(self._link.ask("boundary", time=self._now))
 
     def _at_last_boundary(self) -> bool:
-        """The timer that the agent set last has run out, or the scenario ends within two ticks and before any timer."""
+        """Whether the agent's last timer has expired, or the scenario ends within two ticks and before any timer."""
         if self._now < self._wait_until < self._start + self._duration_s:
             return False
-        return bool(self._wait_until or self._duration_s - self._passed() <= 2 * self._tick_s)
+        return bool(self._wait_until or self._duration_s - self._seconds_since_start() <= 2 * self._tick_s)
 
     def _show(self, text: str | None) -> None:
         if text:
             self._agent.append_agent_log(MemoryLog(text, self._now, self._agent.agent_id))
 
     def _around_call(self, parsed_action: Any, append_agent_log: Any, make_timestamp: Any, agent_id: str) -> None:
-        """Hold the call, or make it and tell what came of it. A held call leaves no trace in the tool log."""
+        """Hold the call, or make it and report its result. A held call is not in the tool log."""
         tool, arguments = parsed_action.tool_name, parsed_action.arguments
         arguments = dict(arguments) if isinstance(arguments, dict) else {}
         text = self._hold(tool, arguments)
@@ -172,7 +172,7 @@ class AgentHooks:
         )
 
     def _clip(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """ARE lets a wait run past the end of the scenario, and the run is lost with it."""
-        left = self._duration_s - self._passed() - RESERVE_S
+        """Shorten a wait that would run past the end of the scenario: ARE would lose the run."""
+        left = self._duration_s - self._seconds_since_start() - RESERVE_S
         asked = float(arguments.get("timeout") or 0)
         return {**arguments, "timeout": int(max(left, 0))} if asked > left else arguments

@@ -1,4 +1,4 @@
-"""The line to contramem's process: one JSON document a line."""
+"""The line to contramem's process: one JSON document per line."""
 
 from __future__ import annotations
 

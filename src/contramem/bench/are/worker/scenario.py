@@ -71,7 +71,7 @@ def _spell_verdicts(ask: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fill_templates_once() -> None:
-    """Keep what ARE's judge fills in: it compiles the same few templates 4,000 times a scenario, for 11 CPU seconds."""
+    """Cache the templates of ARE's judge: it compiles the same few 4,000 times per scenario, in 11 CPU seconds."""
     fill: Callable[..., str] = llm_utils.jinja_format
     filled: dict[str, str] = {}
 

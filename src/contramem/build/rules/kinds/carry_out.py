@@ -53,19 +53,18 @@ class CarryOut(Rule):
         return replace(self, functions=tuple(name for name in self.functions if name in functions))
 
     def words(self) -> Words:
-        said = [_say_words(guard) for guard in self.guards]
+        quotes = [_say_words(guard) for guard in self.guards]
         example = f" ({join_list([code_name(name) for name in self.functions])})" if self.functions else ""
-        ends = [f"{count} where it says {words}" for words, count in zip(said, self.left_out, strict=True)]
+        ends = [f"{count} where it says {words}" for words, count in zip(quotes, self.left_out, strict=True)]
         return Words(
-            title=f"Requests that say {' or '.join(said)}: make the change instead of announcing it",
-            applies_when=f"The request says {', or '.join(said)}.",
+            title=f"Requests that say {' or '.join(quotes)}: make the change instead of announcing it",
+            applies_when=f"The request says {', or '.join(quotes)}.",
             solves="Runs that end with a plan, an offer or a question instead of the change.",
-            core_rule=f"When the request says {', or '.join(said)}, make the change{example} before you answer. The "
-            "request is the permission: an announcement, a question or a call written out in the answer changes "
-            "nothing.",
+            core_rule=f"When the request says {', or '.join(quotes)} and has all you need, make the change{example} "
+            "before you answer. An announcement or a call written out in the answer changes nothing.",
             completion=tuple(
                 f"{parse_pattern(guard.function).in_words()} has succeeded if the request says {words}"
-                for guard, words in zip(self.guards, said, strict=True)
+                for guard, words in zip(self.guards, quotes, strict=True)
             ),
             success_failure_contrast=f"Passing runs made the change; failing runs ended without it: {join_list(ends)}.",
         )

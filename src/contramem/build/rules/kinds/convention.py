@@ -30,13 +30,13 @@ class Convention(Rule):
         return (guard._replace(when=" and ".join(filter(None, [guard.when, self.when]))),)
 
     def words(self) -> Words:
-        said = ConventionWords(parse_guard(self.guard), self.instead, self.form)
+        words = ConventionWords(parse_guard(self.guard), self.instead, self.form)
         return Words(
-            title=said.title,
-            applies_when=said.occasion,
+            title=words.title,
+            applies_when=words.occasion,
             solves="Failures of runs that did otherwise, where no tool complained.",
-            core_rule=said.rule,
-            completion=(said.completion,),
+            core_rule=words.rule,
+            completion=(words.completion,),
             success_failure_contrast=f"In the task that shows it best, {self.contrast.kept} passing runs did this; "
             f"{self.contrast.broke} failing runs didn't.",
         )

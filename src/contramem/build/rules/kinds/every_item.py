@@ -14,6 +14,8 @@ from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
+from contramem.monitor.guard import parse_guard
+from contramem.monitor.packet_replay import replay
 from contramem.traces.effects import words
 
 MAX_EXAMPLES = 3
@@ -44,7 +46,8 @@ class EveryItem(Rule):
             # A run that changed something else, or ran out of steps, did not stop before the last item.
             ended = [run for run in packet.failing if run.ended == "complete" and _things(run, function, unit) <= due]
             fewer = [run for run in ended if 0 < len(_things(run, function, unit)) < least]
-            if least >= 2 and fewer and len(fewer) >= MIN_BROKEN * len(packet.failing):
+            is_shown = least >= 2 and fewer and len(fewer) >= MIN_BROKEN * len(packet.failing)
+            if is_shown and _covers_listing(packet, function, unit, listing):
                 yield cls._learn(packet, function, unit, listing, fewer)
 
     @classmethod
@@ -109,6 +112,12 @@ class EveryItem(Rule):
             completion=(f"the change succeeded for each {unit} that {listing} lists and the task is about",),
             success_failure_contrast=self._contrast(),
         )
+
+
+def _covers_listing(packet: Packet, function: str, unit: str, listing: str) -> bool:
+    """Do passing runs make the call for all that was listed? If only for some, the request says for which."""
+    replayed = replay(parse_guard(f"covers({listing}.{unit}, {function}.{unit})"), packet)
+    return len(replayed.held) == len(packet.passing)
 
 
 def _listing(passing: Sequence[PacketRun], function: str, unit: str) -> str | None:

@@ -42,17 +42,17 @@ class LookFirst(Rule):
                 title=f"Make a change in {self.app} before you answer",
                 applies_when=f"You are about to answer, and nothing has been changed in {self.app} yet.",
                 solves="Runs that end with a plan, an offer or a question instead of the change.",
-                core_rule=f"Requests here want something done: call {calls} or another function that makes the change "
-                "before you answer. A summary, an announcement or a question in the answer reaches nobody.",
+                core_rule=f"If the request asks for a change, call {calls} or another function that makes it before "
+                "you answer. A summary, an announcement or a call written out in the answer changes nothing.",
                 completion=(f"a call has changed something in {self.app}",),
-                success_failure_contrast=f"Passing runs changed something; {self.answered} failing runs did not.",
+                success_failure_contrast=f"Passing runs changed something; {self.answered} changed nothing and failed.",
             )
         return Words(
             title=f"Look into {self.app} before you answer, ask or decline",
             applies_when="You are about to answer, to ask for details or to decline, and no call has looked yet.",
             solves="Answers, questions and refusals of runs that never looked.",
-            core_rule=f"Look with {calls} or another function before you answer. What a request leaves open can be "
-            f"found in {self.app}: do not ask for it, and do not say that you have no access.",
+            core_rule=f"Look with {calls} or another function before you answer, ask or decline. Much of what a "
+            f"request leaves open can be found in {self.app}; ask only for what you did not find there.",
             completion=(f"a call has looked into {self.app} before the answer",),
-            success_failure_contrast=f"Passing runs looked first; {self.answered} failing runs answered without.",
+            success_failure_contrast=f"Passing runs looked first; {self.answered} answered without and failed.",
         )

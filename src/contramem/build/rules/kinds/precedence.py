@@ -13,7 +13,7 @@ from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Contrast, GuardRule, Lesson, Rule, Words, restate
 from contramem.build.rules.steps import calls, calls_of
-from contramem.build.rules.values import find_slots
+from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard
@@ -140,7 +140,7 @@ class Precedence(GuardRule):
         guard = Guard("precedence", self.needed, self.calls[0])
         refusal = next(filter(None, (_find_refusal(packet, guard) for packet in packets)), "")
         tasks = sum(_is_refused_with(refusal, packet, self.calls[0]) for packet in packets) if refusal else 0
-        return replace(self, refusal=quote_error(refusal, tasks)) if refusal else self
+        return replace(self, refusal=quote_error(refusal, packets, tasks)) if refusal else self
 
     # Words
 
@@ -153,13 +153,13 @@ class Precedence(GuardRule):
         needed, call = code_name(self.needed), code_name(self.calls[0])
         steps = join_list([code_name(name) for name in self.steps])
         because = f" Its result provides {join_list([f'`{name}`' for name in self.given])}." if self.given else ""
-        one = len(self.steps) == 1
-        because += f" Without {'it' if one else 'them'}, {call} answers “{self.refusal}”." if self.refusal else ""
+        is_single = len(self.steps) == 1
+        because += f" Without {'it' if is_single else 'them'}, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
             title=f"{join_list([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
             applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
             solves=f"Calling {call} before {needed} has succeeded.",
-            core_rule=f"Call {steps} and confirm that {'it' if one else 'they'} succeeded before "
+            core_rule=f"Call {steps} and confirm that {'it' if is_single else 'they'} succeeded before "
             f"calling {call}.{because}",
             completion=self._completion(),
             success_failure_contrast=self._contrast(),
@@ -204,8 +204,8 @@ class Precedence(GuardRule):
 
 def _find_refusal(packet: Packet, guard: Guard) -> str:
     """What the call of the guard was refused with until it was enabled; empty: it was not."""
-    shown = (each.error for each in enablings(packet.runs) if Precedence.is_shown_by(guard, each))
-    return next(shown, "")
+    errors = (each.error for each in enablings(packet.runs) if Precedence.is_shown_by(guard, each))
+    return next(errors, "")
 
 
 def _is_refused_with(error: str, packet: Packet, function: str) -> bool:
@@ -220,7 +220,7 @@ def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
     """Everything that made the refused call work, in order, and the refusal if it may be quoted."""
     for enabling in enablings((*packet.passing, *packet.failing)):
         if Precedence.is_shown_by(guard, enabling):
-            return enabling.by, quote_error(enabling.error)
+            return enabling.by, quote_error(enabling.error, (packet,))
     return (guard.function,), ""
 
 

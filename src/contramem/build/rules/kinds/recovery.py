@@ -12,9 +12,10 @@ from contramem.build.rules.kinds.trap import works_later
 from contramem.build.rules.phrases import code_name, names_call, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
 from contramem.contrast.enabling import Enabling, enablings
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
 from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
 from contramem.monitor.guard import Guard
 
 MAX_CITES = 3
@@ -59,7 +60,7 @@ class Recovery(Rule):
         runs = (*packet.passing, *packet.failing)
         for (function, error), by_reaction in reactions(runs).items():
             stuck = _stuck(function, error, by_reaction)
-            quoted = quote_error(error)
+            quoted = quote_error(error, (packet,))
             if not stuck or not quoted:
                 continue
             fix = _way_past(packet, function, error) or _another_form(function, by_reaction)

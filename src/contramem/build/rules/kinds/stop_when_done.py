@@ -9,8 +9,9 @@ from contramem.bank.card import SkillDelta
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.steps import calls, calls_of, is_successful_write
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
 from contramem.build.rules.steps import calls_of, find_guarded_calls
-from contramem.build.rules.values import find_slots
+from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet

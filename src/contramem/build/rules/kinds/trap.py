@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name, subject_of
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.recovery import reactions
 from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
 
 MAX_TRIED = 3
 MAX_CITES = 6
@@ -36,7 +37,7 @@ class Trap(Rule):
             return
         for (function, error), by_reaction in reactions(packet.failing).items():
             cases = [case for group in by_reaction.values() for case in group]
-            quoted = quote_error(error)
+            quoted = quote_error(error, (packet,))
             everyone = {run.letter for run, _ in cases} == {run.letter for run in packet.failing}
             if not everyone or not quoted or any(works_later(function, run, step) for run, step in cases):
                 continue  # some run got past it, so it is not why they all failed

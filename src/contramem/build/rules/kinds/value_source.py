@@ -11,10 +11,11 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Lesson, Words, illustrate, restate
 from contramem.build.rules.steps import calls, find_guarded_calls, matches
-from contramem.build.rules.values import Slot, SlotOrigins, ValuePlaces, count_values, find_slots
+from contramem.build.rules.value_origins import Slot, SlotOrigins, ValuePlaces, count_values, find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.step import Step
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern

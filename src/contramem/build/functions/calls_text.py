@@ -22,6 +22,9 @@ MAX_DOC_CHARS, MIN_DESCRIPTION_CHARS = 6_000, 1_000
 """Tokens for the documentation of one function; and for its description, however many parameters there are."""
 
 
+_PLAIN_CHOICE = re.compile(r"[A-Za-z][A-Za-z_-]{0,30}\d{0,2}|\d{1,4}")
+
+
 def function_text(observations: Sequence[Observation], budget_tokens: int = FUNCTION_BUDGET_TOKENS) -> str:
     """Arguments, results, errors with what fixed them, repeats, and examples: fewer of them if space is short.
 
@@ -67,12 +70,17 @@ def _schema_kind(part: Any) -> str:
     if not isinstance(part, dict):
         return "any"
     if part.get("enum"):
-        return f"one of {', '.join(map(str, part['enum']))}"
+        return f"one of {', '.join(map(_choice, part['enum']))}"
     choices = part.get("anyOf") or part.get("oneOf")
     if isinstance(choices, list):
         return " or ".join(map(_schema_kind, choices))
     of = f" of {_schema_kind(part['items'])}" if part.get("type") == "array" and "items" in part else ""
     return f"{part.get('type', 'any')}{of}"
+
+
+def _choice(value: object) -> str:
+    """A plain word or number as it is, anything else as somebody's words."""
+    return str(value) if not isinstance(value, str) or _PLAIN_CHOICE.fullmatch(value) else quote_words(value)
 
 
 def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:

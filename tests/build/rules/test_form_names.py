@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.build.rules.forms import describe_shape, name_form
+from contramem.build.rules.form_names import describe_shape, name_form
 
 
 @pytest.mark.parametrize(

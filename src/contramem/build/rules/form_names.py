@@ -41,8 +41,8 @@ def name_form(values: Collection[str]) -> str:
     different = set(values)
     if len(different) < MIN_VALUES:
         return ""
-    known = (words for pattern, words in _KNOWN if all(pattern.fullmatch(value) for value in different))
-    return next(known, "") or _tell_zeros(different) or _spell_out(sorted(different))
+    names = (words for pattern, words in _KNOWN if all(pattern.fullmatch(value) for value in different))
+    return next(names, "") or _tell_zeros(different) or _spell_out(sorted(different))
 
 
 def _tell_zeros(values: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Neighbours: cards of the bank related to a proposed one: the same rule, a wider or narrower one, the opposite."""
+"""Cards of the bank that are related to a proposed one: the same rule, a wider or narrower one, the opposite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Relation: TypeAlias = Literal["same", "wider", "narrower", "opposite"]
 _OPPOSITES = {("existence", "absence"), ("response", "not_succession")}
 
 
-class Neighbour(NamedTuple):
+class RelatedCard(NamedTuple):
     """A card of the bank and how it relates to a proposed one."""
 
     card: SkillCard
@@ -23,24 +23,24 @@ class Neighbour(NamedTuple):
     """The card's guard that shows the relation; None: the same words, without a guard."""
 
 
-def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neighbour]:
+def find_related_cards(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[RelatedCard]:
     """The cards that say the same as `delta`, more, less or the opposite; one entry per card."""
-    neighbours = []
+    related = []
     proposed = guards_of(delta.guards)
     for card in cards:
         if not proposed and not card.guards and card.skill.core_rule == delta.skill.core_rule:
-            neighbours.append(Neighbour(card, "same", None))
+            related.append(RelatedCard(card, "same", None))
             continue
         relations = [
-            Neighbour(card, relation, theirs)
+            RelatedCard(card, relation, theirs)
             for theirs in guards_of(card.guards)
             for mine in proposed
             if (relation := relate(theirs, mine)) is not None
         ]
         order: tuple[Relation, ...] = ("opposite", "same", "wider", "narrower")
         if relations:
-            neighbours.append(min(relations, key=lambda neighbour: order.index(neighbour.relation)))
-    return neighbours
+            related.append(min(relations, key=lambda other: order.index(other.relation)))
+    return related
 
 
 def relate(theirs: Guard, mine: Guard) -> Relation | None:
@@ -57,9 +57,10 @@ def relate(theirs: Guard, mine: Guard) -> Relation | None:
     return "narrower" if _limits(theirs) > _limits(mine) else None
 
 
-def _limits(guard: Guard) -> set[str]:
+def _limits(guard: Guard) -> set[tuple[str, object]]:
     """What limits it to some runs."""
-    return {*map(str, guard.conditions), *([f"unless {guard.unless}"] if guard.unless else [])}
+    unless = [("unless", guard.exceptions)] if guard.exceptions else []
+    return {*(("when", condition) for condition in guard.conditions), *unless}
 
 
 def _are_opposite(left: Guard, right: Guard) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.observed_calls import call, failed
 
-from contramem.build.functions.text import function_text, tool_text
+from contramem.build.functions.calls_text import function_text, tool_text
 from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool
 
@@ -39,3 +39,8 @@ def test_parameters_come_first_and_none_is_lost_to_a_long_description() -> None:
     assert text.index("name_11 (string)") < text.index("It moves a message.")
     assert "board (one of back, front, required)" in text
     assert len(text) < 9_000
+
+
+def test_a_choice_that_is_no_plain_word_is_quoted() -> None:
+    schema = {"properties": {"mode": {"enum": ["slow", "ask zanmelk", "v2@x"]}}}
+    assert "one of slow, ‹ask zanmelk›, ‹v2@x›" in tool_text(Tool("Mail.send", "Send.", schema))

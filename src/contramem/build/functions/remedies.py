@@ -83,7 +83,7 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
         return
     named = join_list([code(name) for name in sorted(names)])
     count = share_of(together[names], len(tried), "retry")
-    yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
+    yield Remedy(together[names], f"{_name_change(names, tried)} {named} worked in {count}")
 
 
 def _is_shown(names: frozenset[str], count: int, error: str) -> bool:
@@ -101,7 +101,7 @@ def _pick_spoken(changed: frozenset[str], error: str) -> frozenset[str]:
     return frozenset(name for name in changed if spoken.issuperset(set(words(name)) - {"id", "ids"}))
 
 
-def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
+def _name_change(names: frozenset[str], retries: Sequence[Retry]) -> str:
     if all(name not in retry.then.arguments for retry in retries for name in names):
         return "leaving out"
     if all(name not in retry.first.arguments for retry in retries for name in names):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.build.side_by_side import MIN_RUNS, put_side_by_side
+from contramem.build.single_runs import MIN_RUNS, put_side_by_side
 
 
 def task(number: int, passed: bool, *functions: str):

@@ -1,0 +1,112 @@
+"""What of the words in a trace a card may repeat. This is the one place that decides.
+
+A card names functions, arguments and fields, uses words of closed vocabularies, and says the rest in sentences of ours.
+Two kinds of text are repeated: the message of a program and the first sentence of a manual. Both were written by
+whatever the agent talked to, so both must describe and not instruct, in words that are English, of programs or of the
+interface. Any other word may be somebody's name, place or password: in a message it becomes `<VALUE>`, and a manual
+that contains one is not repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from contramem.contrast.english import stem
+from contramem.contrast.instructions import instructs, is_plain_message, orders
+from contramem.contrast.placeholder_types import BY_NAME
+from contramem.contrast.program_message import (
+    MAX_STRANGE_WORDS,
+    count_strange_words,
+    has_foreign_word,
+    is_program_message,
+    is_written_in_words,
+    mask_foreign_words,
+)
+from contramem.traces.effects import LEXICON, words
+
+MAX_QUOTED_CHARS = 120
+MIN_LITERAL_WORDS = 2
+"""A template with fewer words of its own says nothing and would match everything."""
+MAX_RARE_WORDS = 8
+"""Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
+
+KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
+"""What a placeholder in a template may be called."""
+PLACEHOLDER = re.compile(rf"<(?:(?:{KINDS})(?:_\d+)?\|?)+>")
+_PROGRAM = re.compile(
+    r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|(?:HTTP |status )?[45]\d\d\b.{0,30}): ?\S"
+)
+_FAILURE = re.compile(
+    r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|no \w+ is|cannot|"
+    r"can't|could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|"
+    r"insufficient|unknown|unsupported|unexpected|out of range|timed out|does not|must be|input should be)\b",
+    re.IGNORECASE,
+)
+"""What programs say when they refuse."""
+_PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
+_ADDRESSED = re.compile(
+    r"https?:|www\.|<(?!(?:" + KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
+    r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
+    re.IGNORECASE,
+)
+_COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
+_IMPERATIVE = re.compile(
+    rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
+_VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
+
+
+def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
+    """What a card may repeat of a message, values left out; empty if it is none of a program, or only one task shows a
+    long one. `interface`: names of functions, arguments and fields."""
+    own_words = count_own_words(template)
+    if len(template) > MAX_QUOTED_CHARS or "`" in re.sub(r"`[\w.]+`", "", template) or not _describes(template):
+        return ""
+    interface = frozenset(interface)
+    if not is_program_message(template, interface):
+        return ""
+    is_complaint = bool(_PROGRAM.match(template) or _FAILURE.search(template))
+    if seen_in_tasks < 2 and not (own_words <= MAX_RARE_WORDS and is_complaint):
+        return ""
+    quoted = mask_foreign_words(template, interface)
+    return quoted if count_own_words(quoted) >= MIN_LITERAL_WORDS else ""
+
+
+def quote_manual(description: str, function: str, arguments: Collection[str]) -> str:
+    """The first sentence of a function's documentation, if it speaks of the function: it shares a word with its name or
+    arguments, or opens with a verb. Empty for any other text."""
+    text = " ".join(description.split())
+    match = _SENTENCE.match(text)
+    first = match[1] if match else text
+    names = (function, *arguments)
+    own = {stem(word.lower()) for name in names for word in words(name)}
+    stems = [stem(word.lower()) for word in words(first)]
+    is_about_it = not own.isdisjoint(stems) or (bool(stems) and stems[0] in _VERBS)
+    is_strange = count_strange_words(first, names) > max(MAX_STRANGE_WORDS, len(stems) // 3)
+    if (
+        not is_written_in_words(first)
+        or is_strange
+        or not is_about_it
+        or is_addressed(first)
+        or has_foreign_word(first, names)
+    ):
+        return ""
+    return first
+
+
+def count_own_words(template: str) -> int:
+    """Words of a message beside its values and the name of its error."""
+    return len(re.findall(r"[A-Za-z]{2,}", PLACEHOLDER.sub("", _PREFIX.sub("", template))))
+
+
+def is_addressed(text: str) -> bool:
+    """Does the text address its reader, or point somewhere, instead of describing something?"""
+    return _ADDRESSED.search(text) is not None
+
+
+def _describes(template: str) -> bool:
+    if not is_plain_message(template) or orders(template) or instructs(template) or is_addressed(template):
+        return False
+    return not (_IMPERATIVE.match(template) or _IMPERATIVE.match(_PREFIX.sub("", template)))

@@ -1,0 +1,58 @@
+"""Demanded words: how passing runs make a call that a guard demands. "Hand it over" alone leaves open to whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from contramem.errors import GuardError
+from contramem.monitor.comparison import plain_text, write_value
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.pattern import parse_pattern
+from contramem.study.atoms import MIN_TASKS, is_word
+from contramem.study.run_set import StudyRun
+from contramem.study.trial import replay_guard
+
+MIN_SHARED = 0.9
+"""The share of the passing runs following the guard that must use the word."""
+
+
+def name_words(guard: Guard, runs: Sequence[StudyRun]) -> Guard:
+    """The guard that demands the call with the words that passing runs use and no request says; the same guard if they
+    share none, or if it already says how the call is made."""
+    demanded = guard.then or guard.function
+    if guard.demand != "a call" or parse_pattern(demanded).conditions:
+        return guard
+    verdicts = replay_guard(guard, runs)
+    kept = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "holds" and run.passed]
+    using = defaultdict[str, list[StudyRun]](list)
+    for run in kept:
+        for test in dict.fromkeys(_find_words(run, demanded)):
+            using[test].append(run)
+    usual = [
+        test
+        for test, some in using.items()
+        if len(some) >= MIN_SHARED * len(kept) and len({run.task for run in some}) >= MIN_TASKS
+    ]
+    if not usual:
+        return guard
+    named = f"{demanded}[{', '.join(sorted(usual))}]"
+    return _replace_demanded(guard, named)
+
+
+def _find_words(run: StudyRun, function: str) -> Iterator[str]:
+    """The words that its calls of the function were given, as conditions, unless the request says them."""
+    task = plain_text(run.trajectory.task)
+    for call in run.recorded.calls:
+        if call.function == function and call.worked:
+            for argument, value in call.arguments.items():
+                if isinstance(value, str) and is_word(value) and plain_text(value) not in task:
+                    yield f"{argument} = {write_value(value)}"
+
+
+def _replace_demanded(guard: Guard, named: str) -> Guard:
+    named_guard = guard._replace(then=named) if guard.then else guard._replace(function=named)
+    try:
+        return parse_guard(str(named_guard))
+    except GuardError:  # a word that guard syntax cannot express
+        return guard
