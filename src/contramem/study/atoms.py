@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
 from contramem.monitor.results import count_items, decode_result, walk
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.masks import Mask
-from contramem.study.recorded_actions import RecordedAction
+from contramem.study.recorded_actions import RecordedAction, RecordedActions
 from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
 
@@ -34,6 +35,9 @@ MAX_HOLDING = 0.9
 nearly always true says no more than that the call was made."""
 MAX_VALUES = 500
 """How many items of one result are read."""
+
+MAX_SCALAR_CHARS = 60
+"""No word of a closed vocabulary and no number is longer."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_\-]{0,23}(?: [a-z][a-z_\-]{0,15}){0,2}|[A-Z]\d?|[A-Z]{1,3}\d{0,2}|true|false")
 
@@ -132,25 +136,16 @@ class _SeenSlots:
         """Functions that change something: their results belong to their own run."""
 
     def add(self, place: int, run: StudyRun) -> None:
-        for call in run.recorded.calls:
-            self._called[call.function].add(place)
-            if call.effect != "read":
-                self._changing.add(call.function)
-            if not call.worked:
-                continue
-            returned = _facts_returned(call)
-            amounts = tuple(pair for pair in returned.numbers if not _is_key(*pair, call))
-            self._take(_sort_scalars(_arguments_of(call)), place)
-            self._take(returned._replace(numbers=amounts), place)
-            if returned.items is not None:
-                self._items[call.function][place].append(returned.items)
-        self._take(_sort_scalars(find_chosen(run.recorded.calls)), place)
-
-    def _take(self, facts: _Facts, place: int) -> None:
-        for slot, number in facts.numbers:
+        shown = _read_run(run.recorded)
+        for function in shown.called:
+            self._called[function].add(place)
+        self._changing |= shown.changing
+        for slot, number in shown.numbers:
             self._numbers[slot][place].append(number)
-        for slot, word in facts.words:
+        for slot, word in shown.words:
             self._words[slot][word].add(place)
+        for function, count in shown.items:
+            self._items[function][place].append(count)
 
     def slots(self, runs: Sequence[StudyRun]) -> Iterator[_SeenSlot]:
         """Every slot with its conditions."""
@@ -219,6 +214,50 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], M
     return spread
 
 
+class _RunFacts(NamedTuple):
+    """What a run shows that a condition can ask for."""
+
+    called: frozenset[str]
+    changing: frozenset[str]
+    """The called functions that change something."""
+    numbers: tuple[tuple[Place, float], ...]
+    words: tuple[tuple[Place, str], ...]
+    items: tuple[tuple[str, int], ...]
+    """The number of items of each result, by function."""
+
+
+_READ = WeakKeyDictionary[RecordedActions, _RunFacts]()
+"""An author asks about the same runs again and again. They are forgotten with the run."""
+
+
+def _read_run(run: RecordedActions) -> _RunFacts:
+    if run not in _READ:
+        _READ[run] = _find_facts(run.calls)
+    return _READ[run]
+
+
+def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
+    numbers, found, items = list[tuple[Place, float]](), list[tuple[Place, str]](), []
+    for call in calls:
+        if not call.worked:
+            continue
+        given, returned = _sort_scalars(_arguments_of(call)), _facts_returned(call)
+        numbers += given.numbers
+        numbers += (pair for pair in returned.numbers if not _is_key(*pair, call))
+        found += given.words
+        found += returned.words
+        if returned.items is not None:
+            items.append((call.function, returned.items))
+    chosen = _sort_scalars(find_chosen(calls))
+    return _RunFacts(
+        frozenset(call.function for call in calls),
+        frozenset(call.function for call in calls if call.effect != "read"),
+        (*numbers, *chosen.numbers),
+        tuple(dict.fromkeys((*found, *chosen.words))),
+        tuple(items),
+    )
+
+
 class _Facts(NamedTuple):
     """What a call was given or returned that a condition can ask for."""
 
@@ -231,12 +270,22 @@ class _Facts(NamedTuple):
 def _sort_scalars(scalars: Iterable[tuple[Place, Any]]) -> _Facts:
     numbers, found = [], []
     for slot, value in scalars:
-        if (number := read_number(value)) is not None:
-            if names_an_amount(slot.name):
-                numbers.append((slot, number))
-        elif is_category(value, slot.name):
-            found.append((slot, write_word(value)))
+        if isinstance(value, str) and len(value) > MAX_SCALAR_CHARS:
+            continue
+        said = _read_scalar(slot.name, value)
+        if isinstance(said, float):
+            numbers.append((slot, said))
+        elif said is not None:
+            found.append((slot, said))
     return _Facts(tuple(numbers), tuple(found))
+
+
+@lru_cache(maxsize=16_384, typed=True)  # typed: `True` and 1 are equal
+def _read_scalar(name: str, value: Any) -> float | str | None:
+    """An amount, a word of a closed vocabulary, or nothing that a condition can ask for."""
+    if (number := read_number(value)) is not None:
+        return number if names_an_amount(name) else None
+    return write_word(value) if is_category(value, name) else None
 
 
 def _arguments_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
@@ -276,7 +325,7 @@ def names_an_amount(name: str) -> bool:
 
 def _is_key(slot: Place, number: float, call: RecordedAction) -> bool:
     """Is it what the call was asked for? That is what the record is known by, and no amount."""
-    return is_same(call.arguments.get(slot.name), number)
+    return slot.name in call.arguments and is_same(call.arguments[slot.name], number)
 
 
 def is_word(value: Any) -> bool:

@@ -5,13 +5,13 @@ A list of fees shows some that were paid in cash. What decides is whether the on
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import plain_text
-from contramem.monitor.results import count_items, list_records
+from contramem.monitor.results import count_items, decode_result, list_records
 from contramem.study.recorded_actions import RecordedAction
 
 MAX_RECORDS = 40
@@ -39,21 +39,40 @@ class ChosenField(NamedTuple):
         return f"{self.function}[{self.argument} picks {self.name} {relation} of {self.lister}]"
 
 
+Records: TypeAlias = dict[str, dict[str, Any]]
+"""By what names them."""
+
+
 def find_chosen(calls: Sequence[RecordedAction]) -> Iterator[tuple[ChosenField, Any]]:
     """The fields of the records that changes are about, with their values."""
-    listed = defaultdict[str, dict[str, dict[str, Any]]](dict)
+    listed: list[tuple[str, Records]] = []
     for call in calls:
         if not call.worked:
             continue
-        if call.effect != "read":
-            for argument, value in call.arguments.items():
-                if _can_name(value):
-                    yield from _find_fields(call.function, argument, value, listed)
-        elif count_items(result := call.result()):
-            for record in list_records(result)[:MAX_RECORDS]:
-                for value in record.values():
-                    if _can_name(value):
-                        listed[plain_text(value)][call.function] = record
+        if call.effect == "read":
+            if records := _records_of(call):
+                listed.append((call.function, records))
+            continue
+        for argument, value in call.arguments.items() if listed else ():
+            if _can_name(value):
+                yield from _find_fields(call.function, argument, value, listed)
+
+
+def _records_of(call: RecordedAction) -> Records:
+    content = call.event.result.content if call.event.result is not None else None
+    return _read_text(content) if isinstance(content, str) else _index_records(call.result())
+
+
+@lru_cache(maxsize=4096)  # the runs of a task list the same records
+def _read_text(text: str) -> Records:
+    return _index_records(decode_result(text))
+
+
+def _index_records(result: Any) -> Records:
+    if not count_items(result):
+        return {}
+    records = list_records(result)[:MAX_RECORDS]
+    return {plain_text(value): record for record in records for value in record.values() if _can_name(value)}
 
 
 def _can_name(value: Any) -> bool:
@@ -62,9 +81,11 @@ def _can_name(value: Any) -> bool:
 
 
 def _find_fields(
-    function: str, argument: str, value: Any, listed: dict[str, dict[str, dict[str, Any]]]
+    function: str, argument: str, value: Any, listed: Sequence[tuple[str, Records]]
 ) -> Iterator[tuple[ChosenField, Any]]:
-    for lister, record in listed.get(plain_text(value), {}).items():
+    named = plain_text(value)
+    by_lister = {lister: records[named] for lister, records in listed if named in records}
+    for lister, record in by_lister.items():
         for name, own in record.items():
-            if is_field(name) and isinstance(own, (str, int, float)) and plain_text(own) != plain_text(value):
+            if is_field(name) and isinstance(own, (str, int, float)) and plain_text(own) != named:
                 yield ChosenField(function, argument, lister, name), own

@@ -16,6 +16,9 @@ from contramem.study.run_set import RunSet, StudyRun
 
 Mask: TypeAlias = int
 
+FEW_ROWS = 8
+"""The four sides of one or two guards."""
+
 
 def mask_of(places: Iterable[int]) -> Mask:
     """The mask with these bits."""
@@ -49,6 +52,14 @@ def matrix_of(masks: Sequence[Mask], runs: int) -> NDArray[np.float32]:
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(len(masks), width), axis=1, bitorder="little")
     return bits[:, :runs].astype(np.float32)
+
+
+def count_shared(rows: Sequence[Mask], columns: Sequence[Mask], runs: int) -> NDArray[np.float32]:
+    """How many runs each two of them share. A few are counted bit by bit: a product of matrices wakes threads, which
+    take longer than that."""
+    if len(rows) <= FEW_ROWS:
+        return np.array([[(row & column).bit_count() for column in columns] for row in rows], dtype=np.float32)
+    return matrix_of(rows, runs) @ matrix_of(columns, runs).T
 
 
 class GuardMasks(NamedTuple):

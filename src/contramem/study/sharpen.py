@@ -16,7 +16,7 @@ from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.atoms import MIN_TASKS, Atom, collect_atoms
 from contramem.study.condition_pairs import find_pairs
-from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
+from contramem.study.masks import GuardMasks, Mask, RunMasks, count_shared
 from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.05
@@ -88,7 +88,6 @@ class Conditions:
         for atom in atoms:
             by_mask.setdefault(atom.mask, atom)
         self._atoms = list(by_mask.values())
-        self._matrix = matrix_of(list(by_mask), len(masks.runs)).T if by_mask else None
 
     def __len__(self) -> int:
         return len(self._atoms)
@@ -127,18 +126,17 @@ class Conditions:
 
     def _count_splits(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
         """None if there is nothing to count."""
-        if self._matrix is None or not guards:
+        if not self._atoms or not guards:
             return None
-        passed, failed, runs = self._masks.passed, self._masks.failed, len(self._masks.runs)
-        kept_passed, kept_failed, broke_passed, broke_failed = (
-            matrix_of(masks, runs) @ self._matrix
-            for masks in (
-                [guard.kept & passed for guard in guards],
-                [guard.kept & failed for guard in guards],
-                [guard.broken & passed for guard in guards],
-                [guard.broken & failed for guard in guards],
-            )
-        )
+        passed, failed = self._masks.passed, self._masks.failed
+        sides = [
+            *(guard.kept & passed for guard in guards),
+            *(guard.kept & failed for guard in guards),
+            *(guard.broken & passed for guard in guards),
+            *(guard.broken & failed for guard in guards),
+        ]
+        shared = count_shared(sides, [atom.mask for atom in self._atoms], len(self._masks.runs))
+        kept_passed, kept_failed, broke_passed, broke_failed = np.split(shared, 4)
         inside = kept_passed + kept_failed + broke_passed + broke_failed
         passing = kept_passed + broke_passed
         all_broke = np.array([[(guard.broken & passed).bit_count()] for guard in guards])
