@@ -72,6 +72,8 @@ class Rule(ABC):
     """One rule. Two rules that say the same are equal except for their evidence."""
 
     KIND: ClassVar[str]
+    IS_OMISSION: ClassVar[bool] = False
+    """Is it about what runs left out entirely, rather than about how they did something?"""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()

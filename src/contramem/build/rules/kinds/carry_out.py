@@ -21,6 +21,7 @@ class CarryOut(Rule):
     """Make the changes in `deeds`: guards that name a change, and the words of requests that ask for it."""
 
     KIND = "carry out"
+    IS_OMISSION = True
 
     deeds: tuple[str, ...]
     left_out: tuple[int, ...]

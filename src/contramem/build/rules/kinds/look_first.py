@@ -16,6 +16,7 @@ class LookFirst(Rule):
     """Before the final answer comes some call of the app: one that reads, or one that makes a change."""
 
     KIND = "look first"
+    IS_OMISSION = True
 
     app: str
     effect: Literal["reads", "writes"]
