@@ -82,3 +82,11 @@ def test_an_exception_is_said_after_the_condition() -> None:
         "Do not call `cancel` if `find` shows a `status` of shipped, unless `find` shows a `tier` of A. "
         "Look with `find` before you decide."
     )
+
+
+def test_a_call_that_must_not_follow_is_forbidden_unless_passing_runs_make_it_before() -> None:
+    guard = parse_guard("not_succession(Desk.repair, Desk.hand_over)")
+    forbidden, ordered = ConventionWords(guard), ConventionWords(guard, comes_first=True)
+    assert forbidden.rule == "Do not call `hand_over` after `repair`."
+    assert forbidden.occasion == "`repair` has succeeded, and you are about to call `hand_over`."
+    assert ordered.rule == "Call `hand_over` before `repair`, not after it."

@@ -55,7 +55,9 @@ def test_runs_that_answer_without_a_look_teach_to_look_first() -> None:
 def test_a_change_that_is_announced_and_not_made_teaches_to_make_it_where_requests_ask_for_it() -> None:
     rule = find_rules(mail_desk())[CarryOut]
     assert [str(guard) for guard in rule.guards] == ["existence(Mail.send_invitation) when task contains send"]
-    assert "make the change (`send_invitation`) before you answer" in rule.words().core_rule
+    assert (
+        "make the change that it asks for with a call (`send_invitation`) before you answer" in rule.words().core_rule
+    )
 
 
 def test_giving_up_after_a_miss_teaches_which_argument_to_change() -> None:
@@ -70,3 +72,11 @@ def test_what_no_failing_run_leaves_out_teaches_nothing() -> None:
 
 def test_another_day_is_another_question_and_no_other_wording() -> None:
     assert TryAgain not in find_rules(mail_desk(searches_by_day=True))
+
+
+def test_it_counts_whether_users_ever_write_again() -> None:
+    told = [rule.gets_replies for rule in find_rules(mail_desk()).values() if isinstance(rule, (LookFirst, CarryOut))]
+    assert told == [False, False]
+    again = run("talker", True, "Which one?", ("user", "The first."), "Done.", task="Which rota?", task_id="talk")
+    rules = find_rules(iter([*mail_desk(), again])).values()
+    assert [rule.gets_replies for rule in rules if isinstance(rule, (LookFirst, CarryOut))] == [True, True]

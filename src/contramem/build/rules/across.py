@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from contramem.build.rules.convention_words import find_right_shape
 from contramem.build.rules.form_names import has_shape, name_form
+from contramem.build.rules.kinds.argument_form import ArgumentForm
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.lesson_checks import LessonChecks, find_showing
-from contramem.build.rules.rule import Contrast, Lesson, illustrate
+from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
@@ -46,6 +47,7 @@ class SharedLesson(NamedTuple):
 
 def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     """Yield what the runs of all these tasks teach together."""
+    yield from (SharedLesson(*shown) for shown in ArgumentForm.find(packets))
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
     runs = RunSet.of(run for packet in studied for run in packet.recorded.values())
     evidence = runs.select()
@@ -69,8 +71,10 @@ def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], r
         if not showing:
             continue
         packet, replayed = max(showing, key=lambda case: len(case[1].held) * len(case[1].broken))
-        good = _clearest([run for run in packet.passing if run.letter in replayed.held], replayed.guard)
-        bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], replayed.guard)
+        held = [run for run in packet.passing if run.letter in replayed.held]
+        good = max(held, key=lambda run: (_count_called(run, rule.functions[:MAX_CALLS]), -len(run.actions)))
+        broken = [run for run in packet.failing if run.letter in replayed.broken]
+        bad = min(broken, key=lambda run: (_count_called(run, rule.functions), len(run.actions)))
         if isinstance(rule, (LookFirst, CarryOut)):
             rule = rule.name_only([step.function for run in (good, bad) for step in run.actions])
         counts = len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)
@@ -95,6 +99,7 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
         family=difference.family,
         instead=instead,
         form=_find_form(guard, instead, evidence),
+        comes_first=_comes_first(guard, evidence),
     )
     good = _clearest(showing, guard)
     bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], guard)
@@ -105,6 +110,10 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
         for step in calls_of(run, function)[:1]
     ] or [Cite(bad.letter, bad.actions[-1].position)]
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
+
+
+def _count_called(run: PacketRun, functions: Sequence[str]) -> int:
+    return len({step.function for step in run.actions}.intersection(functions))
 
 
 def _find_form(guard: Guard, instead: str, evidence: Sequence[StudyRun]) -> str:
@@ -121,6 +130,16 @@ def _find_form(guard: Guard, instead: str, evidence: Sequence[StudyRun]) -> str:
         if call.function == pattern.function and call.worked
     ]
     return name_form({value for value in values if isinstance(value, str) and has_shape(value, shape)})
+
+
+def _comes_first(guard: Guard, evidence: Sequence[StudyRun]) -> bool:
+    """Do most passing runs that make the first call also make the one that the guard forbids after it?"""
+    if guard.template != "not_succession":
+        return False
+    first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
+    passing = [run.recorded for run in evidence if run.passed and first in run.called]
+    kept = [run for run in passing if first in run.functions and run.replay(guard) == "holds"]
+    return 2 * sum(then in run.functions for run in kept) > len(kept)
 
 
 def _clearest(runs: Sequence[PacketRun], guard: Guard) -> PacketRun:

@@ -39,6 +39,8 @@ class ConventionWords:
     """The call that passing runs make instead of what the guard forbids, in guard syntax."""
     form: str = ""
     """How passing runs write the value whose form the guard is about."""
+    comes_first: bool = False
+    """Whether passing runs make the call that the guard forbids after another one before it."""
 
     @property
     def title(self) -> str:
@@ -99,8 +101,10 @@ class ConventionWords:
         """The instruction without its condition. If the guard forbids a way to make a call: the right way, if known."""
         if self.guard.function == self.guard.then:
             return self.guard.fill("Call {first} only once", say=self._say)
-        if self.guard.template == "not_succession":
+        if self.guard.template == "not_succession" and self.comes_first:
             return self.guard.fill("Call {then} before {first}, not after it", say=self._say)
+        if self.guard.template == "not_succession":
+            return self.guard.fill("Do not call {then} after {first}", say=self._say)
         if self.guard.template == "absence" and (right := self._right_way):
             return f"Call {self._say(right)}"
         return self.guard.fill(self.guard.form.instruction, say=self._say).rstrip(".")
@@ -180,6 +184,8 @@ class ConventionWords:
             return f"{who} has returned several `{guard.field}`"
         if guard.template == "response" or guard.function == guard.then:
             return f"{who} has succeeded{self._own_tests}"
+        if guard.template == "not_succession" and not self.comes_first:
+            return self.guard.fill("{first} has succeeded, and you are about to call {then}", say=self._say)
         if not trigger.function:
             return f"you are about to make {who}" if trigger.kind != "finalize" else "you are about to answer"
         arguments = [f"`{test.argument}`" for test in trigger.conditions if test.test not in ("given", "missing")]

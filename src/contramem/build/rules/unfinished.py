@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple
+from itertools import combinations, dropwhile, pairwise
+from typing import Any, NamedTuple
 
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.look_first import LookFirst
@@ -17,6 +17,7 @@ from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
 from contramem.monitor.comparison import read_number
 from contramem.monitor.dates import read_time
+from contramem.monitor.guard import Guard, parse_guard
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of
 from contramem.study.recorded_actions import RecordedAction, replay_on_all
@@ -30,15 +31,18 @@ MAX_CONTRADICTING = 0.05
 MIN_TASKS = 2
 """The number of tasks in which failing runs omitted it."""
 MIN_FAILING = 4
+_EFFECTS = ("read", "write")
+"""What runs may leave out."""
 
 
 def find_unfinished(evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[Rule]:
     """Yield the rules, each with guards that passing runs follow and failing runs break."""
     omissions = _Omissions(evidence, RunMasks(evidence, runs))
-    general = list(omissions.look_first())
+    yield from omissions.look_first()
+    general = list(omissions.change_something())
     yield from general
     # If every request asks for a change, the only question is which one.
-    yield from omissions.carry_out(names_functions=any(rule.effect == "writes" for rule in general))
+    yield from omissions.carry_out(names_functions=bool(general))
     yield from omissions.try_again()
 
 
@@ -64,30 +68,49 @@ class _Omissions:
     def __init__(self, evidence: Sequence[StudyRun], masks: RunMasks) -> None:
         self._runs, self._masks = evidence, masks
         self._worked_by: dict[str, Mask] = {}
+        self._gets_replies = any(map(_gets_reply, evidence))
         effects = {call.function: call.effect for run in evidence for call in run.recorded.calls}
         self._reads = sorted(function for function, effect in effects.items() if effect == "read")
         self._changes = sorted(function for function, effect in effects.items() if effect == "write")
 
     def look_first(self) -> Iterator[LookFirst]:
-        """For the app that passing runs call most often: they read before they answer, and they change something."""
+        """For the app that passing runs read most often: they read before they answer."""
+        app, own = self._find_usual_app(self._reads)
+        if not own:
+            return
+        rule = LookFirst(functions=own, app=app, answered=0, gets_replies=self._gets_replies, family=len(_EFFECTS))
+        # A refused run did try, and a run that changed something without looking failed for another reason.
+        if answered := self._count_without(rule.guards[0], [*self._reads, *self._changes]):
+            yield replace(rule, answered=answered)
+
+    def change_something(self) -> Iterator[CarryOut]:
+        """For the app that passing runs change most often: they change something."""
+        app, own = self._find_usual_app(self._changes)
+        if not own:
+            return
+        guard = parse_guard(f"existence(writes({app}))")
+        if left_out := self._count_without(guard, own):
+            yield CarryOut(
+                functions=own[:MAX_CALLS],
+                deeds=(str(guard),),
+                left_out=(left_out,),
+                gets_replies=self._gets_replies,
+                family=len(_EFFECTS),
+            )
+
+    def _find_usual_app(self, functions: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """The app of the function that most passing runs called, and its functions that they called, the most usual
+        first."""
         worked = Counter(function for run in self._runs if run.passed for function in run.recorded.functions)
-        ways: tuple[tuple[Literal["reads", "writes"], list[str]], ...] = (
-            ("reads", self._reads),
-            ("writes", self._changes),
-        )
-        for effect, functions in ways:
-            usual = sorted((name for name in functions if worked[name]), key=lambda name: (-worked[name], name))
-            if not usual:
-                continue
-            app = usual[0].partition(".")[0]
-            own = tuple(name for name in usual if name.startswith(f"{app}."))
-            rule = LookFirst(functions=own, app=app, effect=effect, answered=0, family=len(ways))
-            masks = GuardMasks.of_verdicts(replay_on_all(rule.guards[0], (run.recorded for run in self._runs)))
-            # A refused run did try, and a run that changed something without looking failed for another reason.
-            tried = self._tried(own if effect == "writes" else [*self._reads, *self._changes])
-            blind = masks._replace(broken=masks.broken & ~tried)
-            if self._is_sure(masks) and self._is_sure(blind):
-                yield replace(rule, answered=self._count_failing(blind))
+        usual = sorted((name for name in functions if worked[name]), key=lambda name: (-worked[name], name))
+        app = usual[0].partition(".")[0] if usual else ""
+        return app, tuple(name for name in usual if name.startswith(f"{app}."))
+
+    def _count_without(self, guard: Guard, functions: Sequence[str]) -> int:
+        """The failing runs that broke it without having tried any of the functions; 0 if that is not sure."""
+        masks = GuardMasks.of_verdicts(replay_on_all(guard, (run.recorded for run in self._runs)))
+        blind = masks._replace(broken=masks.broken & ~self._tried(functions))
+        return self._count_failing(blind) if self._is_sure(masks) and self._is_sure(blind) else 0
 
     def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
         """The changes that words of requests ask for, using the words that together cover most failing runs without a
@@ -105,8 +128,13 @@ class _Omissions:
             if best is None or newly.bit_count() < MIN_FAILING:
                 return
             covered |= newly
-            left_out = (best.failing.bit_count(),)
-            yield CarryOut(functions=(best.function,), deeds=(best.guard,), left_out=left_out, family=2 * len(asking))
+            yield CarryOut(
+                functions=(best.function,),
+                deeds=(best.guard,),
+                left_out=(best.failing.bit_count(),),
+                gets_replies=self._gets_replies,
+                family=len(_EFFECTS) * len(asking),
+            )
 
     def _find_requested_changes(self, function: str, atom: Atom) -> Iterator[_RequestedChange]:
         """The function is called if the request says so; or any change is made."""
@@ -164,6 +192,12 @@ class _Omissions:
 
     def _count_failing(self, masks: GuardMasks) -> int:
         return (masks.broken & self._masks.failed).bit_count()
+
+
+def _gets_reply(run: StudyRun) -> bool:
+    """Does a user write again after the agent has said or done something?"""
+    after = dropwhile(lambda event: event.actor != "agent", run.trajectory.events)
+    return any(event.actor == "user" for event in after)
 
 
 def _join_words(atoms: Sequence[Atom]) -> list[Atom]:

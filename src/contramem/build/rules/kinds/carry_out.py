@@ -8,7 +8,7 @@ from typing import Self
 
 from contramem.bank.card import SkillDelta
 from contramem.build.functions.words import join_list
-from contramem.build.rules.phrases import code_name
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, parse_guard
@@ -18,7 +18,8 @@ from contramem.monitor.scope import TaskSays
 
 @dataclass(frozen=True, kw_only=True)
 class CarryOut(Rule):
-    """Make the changes in `deeds`: guards that name a change, and the words of requests that ask for it."""
+    """Make the changes in `deeds`: guards that name a change, and the words of requests that ask for it. Without words,
+    every request asks for a change."""
 
     KIND = "carry out"
     IS_OMISSION = True
@@ -26,6 +27,8 @@ class CarryOut(Rule):
     deeds: tuple[str, ...]
     left_out: tuple[int, ...]
     """Per change: the number of failing runs that did not make it."""
+    gets_replies: bool
+    """Whether a user ever wrote again in these runs."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -54,20 +57,22 @@ class CarryOut(Rule):
         return replace(self, functions=tuple(name for name in self.functions if name in functions))
 
     def words(self) -> Words:
-        quotes = [_say_words(guard) for guard in self.guards]
+        said = [words for guard in self.guards if (words := _say_words(guard))]
+        every = len(said) < len(self.deeds)
+        when = "the request asks for a change" if every else f"the request says {' or '.join(said)}"
+        named = join_list([short_name(name) for name in self.functions])
         example = f" ({join_list([code_name(name) for name in self.functions])})" if self.functions else ""
-        ends = [f"{count} where it says {words}" for words, count in zip(quotes, self.left_out, strict=True)]
+        change = "it" if every else "the change that it asks for"
+        asking = "" if self.gets_replies else " Do not stop to ask: nobody replies in these runs."
         return Words(
-            title=f"Requests that say {' or '.join(quotes)}: make the change instead of announcing it",
-            applies_when=f"The request says {', or '.join(quotes)}.",
+            title=f"Make the change before you answer{f': {named}' if named else ''}",
+            applies_when=f"You are about to answer, {when}, and no call has made the change yet.",
             solves="Runs that end with a plan, an offer or a question instead of the change.",
-            core_rule=f"When the request says {', or '.join(quotes)} and has all you need, make the change{example} "
-            "before you answer. An announcement or a call written out in the answer changes nothing.",
-            completion=tuple(
-                f"{parse_pattern(guard.function).in_words()} has succeeded if the request says {words}"
-                for guard, words in zip(self.guards, quotes, strict=True)
-            ),
-            success_failure_contrast=f"Passing runs made the change; failing runs ended without it: {join_list(ends)}.",
+            core_rule=f"When {when}, make {change} with a call{example} before you answer.{asking} A plan, an "
+            "announcement or a call written out in the answer changes nothing.",
+            completion=tuple(map(_say_completion, self.guards)),
+            success_failure_contrast="Passing runs made the change; failing runs ended without it: "
+            f"{join_list([_say_count(*pair) for pair in zip(self.guards, self.left_out, strict=True)])}.",
         )
 
 
@@ -77,3 +82,14 @@ def _words_of(guard: Guard) -> list[str]:
 
 def _say_words(guard: Guard) -> str:
     return " and ".join(f"“{word}”" for word in _words_of(guard))
+
+
+def _say_completion(guard: Guard) -> str:
+    words = _say_words(guard)
+    condition = f" if the request says {words}" if words else ""
+    return f"{parse_pattern(guard.function).in_words()} has succeeded{condition}"
+
+
+def _say_count(guard: Guard, left_out: int) -> str:
+    words = _say_words(guard)
+    return f"{left_out} where the request says {words}" if words else f"{left_out} changed nothing"

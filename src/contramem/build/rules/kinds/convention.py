@@ -23,6 +23,8 @@ class Convention(Rule):
     """If the guard forbids something: what passing runs do instead, in guard syntax."""
     form: str = ""
     """If the guard is about a written form: how passing runs write it, in words."""
+    comes_first: bool = False
+    """If the guard forbids one call after another: whether passing runs make it before."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -30,7 +32,7 @@ class Convention(Rule):
         return (guard._replace(when=" and ".join(filter(None, [guard.when, self.when]))),)
 
     def words(self) -> Words:
-        words = ConventionWords(parse_guard(self.guard), self.instead, self.form)
+        words = ConventionWords(parse_guard(self.guard), self.instead, self.form, self.comes_first)
         return Words(
             title=words.title,
             applies_when=words.occasion,

@@ -1,4 +1,4 @@
-"""Recovery: the way past an error that some runs found and passed, while others gave up."""
+"""Recovery: what some runs did after an error, got past it and passed, while others gave up."""
 
 from __future__ import annotations
 
@@ -22,30 +22,17 @@ MAX_CITES = 3
 """How many runs each side needs."""
 
 
-class NewForm(NamedTuple):
-    """An argument that was written differently when the call worked."""
-
-    argument: str
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        return f"`{self.argument}` as {self.after} instead of {self.before}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Recovery(Rule):
-    """When `function` returns `error`: call `by` and then the same again, or write arguments in another form."""
+    """When `function` returns `error`: call `by` and then the same again."""
 
     KIND = "recovery"
 
     function: str
     error: str
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    """Arguments of the refused call with other values when it worked: the new values came from `by`, or had another
-    form."""
-    forms: tuple[NewForm, ...] = ()
+    """Arguments of the refused call with other values when it worked: the new values came from `by`."""
     recovered: int
     """Number of runs that got past it and passed."""
     stuck: int
@@ -63,7 +50,7 @@ class Recovery(Rule):
             quoted = quote_error(error, (packet,))
             if not stuck or not quoted:
                 continue
-            fix = _way_past(packet, function, error) or _another_form(function, by_reaction)
+            fix = _way_past(packet, function, error)
             if fix is None or any(names_call(packet.task, name) for name in fix.by):
                 continue  # what the request says to do is not a lesson, and elsewhere nobody asked for it
             rule = cls(
@@ -71,7 +58,6 @@ class Recovery(Rule):
                 error=quoted,
                 by=fix.by,
                 arguments=fix.arguments,
-                forms=fix.forms,
                 recovered=_count_runs(fix.cases),
                 stuck=_count_runs(stuck),
                 functions=(function, *fix.by),
@@ -94,11 +80,8 @@ class Recovery(Rule):
 
     def words(self) -> Words:
         function, advice = code_name(self.function), self._advice()
-        title = f"Recover when {short_name(self.function)} fails"
-        if self.by:
-            title = f"When {short_name(self.function)} is refused: {join_list([short_name(name) for name in self.by])}"
         return Words(
-            title=title,
+            title=f"When {short_name(self.function)} is refused: {join_list([short_name(name) for name in self.by])}",
             applies_when=f"{function} has answered “{self.error}”.",
             solves="Runs that give up or repeat the same call after that error.",
             core_rule=f"When {function} answers “{self.error}”, {advice}.",
@@ -109,8 +92,6 @@ class Recovery(Rule):
         )
 
     def _advice(self) -> str:
-        if not self.by:
-            return f"call it again with {join_list([str(form) for form in self.forms])}"
         values = join_list([f"`{name}`" for name in self.arguments])
         again = f" with {values} from its result" if values else ""
         steps = join_list([code_name(name) for name in self.by])
@@ -126,7 +107,6 @@ class _Fix(NamedTuple):
 
     by: tuple[str, ...]
     arguments: tuple[str, ...]
-    forms: tuple[NewForm, ...]
     cases: list[_Case]
 
 
@@ -140,31 +120,7 @@ def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
         return None
     by, cases = max(ways.items(), key=lambda item: (len(item[1]), item[0]))
     arguments = tuple(dict.fromkeys(name for enabling in cases for name in enabling.arguments))
-    return _Fix(by, arguments, (), [(enabling.run, enabling.refused) for enabling in cases])
-
-
-def _another_form(function: str, by_reaction: Reactions) -> _Fix | None:
-    """The same call with a value written differently. "Change something" alone is no more than the error says."""
-    for reaction, cases in sorted(by_reaction.items()):
-        if reaction.changed_and_worked:
-            helped = [case for case in cases if case[0].passed and _new_forms(function, *case)]
-            if helped:
-                forms = _new_forms(function, *helped[0])
-                return _Fix((), tuple(form.argument for form in forms), forms, helped)
-    return None
-
-
-def _new_forms(function: str, run: PacketRun, failed: Step) -> tuple[NewForm, ...]:
-    """Arguments that had another form in the call that then worked."""
-    again = next((step for step in run.actions if step.position > failed.position and step.function == function), None)
-    if again is None or again.error:
-        return ()
-    forms = [NewForm(name, form, again.forms.get(name, form)) for name, form in sorted(failed.forms.items())]
-    # Omitting a value is not another way to write it.
-    return tuple(form for form in forms if form.before != form.after and not {form.before, form.after} & _NOTHING)
-
-
-_NOTHING = frozenset({"null", "empty text", "empty list", ""})
+    return _Fix(by, arguments, [(enabling.run, enabling.refused) for enabling in cases])
 
 
 def _stuck(function: str, error: str, by_reaction: Reactions) -> list[_Case]:

@@ -1,0 +1,230 @@
+"""Argument form: a tool refuses an argument written one way and takes the same value written another way.
+
+The tool shows it within one run, whatever the outcome: a call is refused, and the next one, which differs in nothing
+but how values are written, works. All other runs must bear it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, quote_error, short_name
+from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
+from contramem.build.rules.steps import calls
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
+from contramem.contrast.values import is_date_form
+from contramem.monitor.comparison import read_number
+
+MIN_WORKED = 5
+"""How many calls must have worked with the right form."""
+MIN_REFUSED = 2
+"""How many calls must have been refused with the wrong form, unless the error names the argument."""
+_UNSAID = frozenset({"null", "empty text", "empty list"})
+"""A value that is left out is not written in another way."""
+
+
+class NewForm(NamedTuple):
+    """An argument that is written in one form, not in another."""
+
+    argument: str
+    wrong: str
+    right: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArgumentForm(Rule):
+    """`function` takes arguments in the right forms only."""
+
+    KIND = "argument form"
+
+    function: str
+    forms: tuple[NewForm, ...]
+    error: str
+    """What the tool answers otherwise; empty if it cannot be quoted."""
+    worked: int
+    """Number of calls that worked with the right form."""
+
+    @classmethod
+    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
+        """Yield the rules about the functions of an ability, once for each task whose runs show it."""
+        counts = _FormCounts.of(packets)
+        borne_out = [each for each in _find_corrections(packets) if counts.bear_out(each)]
+        for corrections in _group_by_argument(borne_out):
+            function = corrections[0].refused.function
+            forms = tuple(dict.fromkeys(form for correction in corrections for form in correction.forms))
+            rule = cls(
+                function=function,
+                functions=(function,),
+                forms=forms,
+                error=_quote_error(corrections),
+                worked=max(counts.worked[function, form.argument, form.right] for form in forms),
+            )
+            first_of_task = {correction.packet.task_key: correction for correction in reversed(corrections)}
+            for _, correction in sorted(first_of_task.items()):
+                yield _illustrate(rule, correction), correction.packet
+
+    def says(self, other: Rule) -> bool:
+        return isinstance(other, ArgumentForm) and (self.function, self.forms) == (other.function, other.forms)
+
+    def words(self) -> Words:
+        function, orders = code_name(self.function), [f"`{name}` as {right}" for name, (right, _) in self._by_argument]
+        names = [f"`{name}`" for name, _ in self._by_argument]
+        order = ", and ".join(
+            f"`{name}` as {right}, not as {' or '.join(wrong)}" for name, (right, wrong) in self._by_argument
+        )
+        answer = f" Otherwise it answers “{self.error}”." if self.error else ""
+        title = join_list([f"{name} as {right}" for name, (right, _) in self._by_argument])
+        return Words(
+            title=f"Give {short_name(self.function)} {title}",
+            applies_when=f"You are about to call {function} with {' or '.join(names)}.",
+            solves="Calls that are refused because of how a value is written.",
+            core_rule=f"Give {function} {order}.{answer} The value itself was right: make the same call again with it "
+            "written so.",
+            completion=(f"{function} was given {join_list(orders)}",),
+            success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
+            recovery=f"Write the same value so: {join_list(orders)}.",
+        )
+
+    @property
+    def _by_argument(self) -> list[tuple[str, tuple[str, list[str]]]]:
+        """For each argument: the right form and the wrong ones, with their articles."""
+        names = dict.fromkeys(form.argument for form in self.forms)
+        return [
+            (
+                name,
+                (
+                    next(_with_article(form.right) for form in self.forms if form.argument == name),
+                    [_with_article(form.wrong) for form in self.forms if form.argument == name],
+                ),
+            )
+            for name in names
+        ]
+
+
+def _with_article(form: str) -> str:
+    return f"{'an' if form[0] in 'aeiou' else 'a'} {form}"
+
+
+class _Correction(NamedTuple):
+    """A call that was refused, and the next one, which says the same in other forms and worked."""
+
+    packet: Packet
+    run: PacketRun
+    refused: Step
+    worked: Step
+    forms: tuple[NewForm, ...]
+
+
+_Key: TypeAlias = tuple[str, str, str]
+"""Function, argument and form."""
+
+
+class _FormCounts(NamedTuple):
+    """How many calls were refused and how many worked, for each form of each argument."""
+
+    refused: Counter[_Key]
+    worked: Counter[_Key]
+    errors: dict[_Key, set[str]]
+
+    @classmethod
+    def of(cls, packets: Sequence[Packet]) -> _FormCounts:
+        counts = cls(Counter(), Counter(), defaultdict(set))
+        for packet in packets:
+            for run in packet.runs:
+                for step in calls(run):
+                    for argument, form in step.forms.items():
+                        key = step.function, argument, form
+                        (counts.refused if step.error else counts.worked)[key] += 1
+                        counts.errors[key].add(step.error)
+        return counts
+
+    def bear_out(self, correction: _Correction) -> bool:
+        """Does no call work with the wrong forms, and many with the right ones, which are never refused so?"""
+        return all(self._bear_out(correction, form) for form in correction.forms)
+
+    def _bear_out(self, correction: _Correction, form: NewForm) -> bool:
+        function, error = correction.refused.function, correction.refused.error
+        wrong, right = ((function, form.argument, each) for each in (form.wrong, form.right))
+        if self.worked[wrong] or self.worked[right] < MIN_WORKED or error in self.errors[right]:
+            return False
+        return self.refused[wrong] >= MIN_REFUSED or form.argument in error
+
+
+def _find_corrections(packets: Sequence[Packet]) -> Iterator[_Correction]:
+    for packet in packets:
+        for run in packet.runs:
+            made: dict[str, list[Step]] = defaultdict(list)
+            for step in calls(run):
+                made[step.function].append(step)
+            for steps in made.values():
+                for refused, worked in pairwise(steps):
+                    if refused.error and not worked.error and (forms := _find_new_forms(packet, run, refused, worked)):
+                        yield _Correction(packet, run, refused, worked, forms)
+
+
+def _group_by_argument(corrections: Sequence[_Correction]) -> list[list[_Correction]]:
+    """Those of one function that share arguments are about one thing."""
+    groups: list[tuple[str, set[str], list[_Correction]]] = []
+    for correction in corrections:
+        function, names = correction.refused.function, {form.argument for form in correction.forms}
+        alike = [group for group in groups if group[0] == function and group[1] & names]
+        groups = [group for group in groups if group not in alike]
+        members = [member for group in alike for member in group[2]]
+        groups.append((function, names.union(*(group[1] for group in alike)), [*members, correction]))
+    return [members for _, _, members in sorted(groups, key=lambda group: (group[0], sorted(group[1])))]
+
+
+def _find_new_forms(packet: Packet, run: PacketRun, refused: Step, worked: Step) -> tuple[NewForm, ...]:
+    """The arguments that were written differently; empty if anything else differs between the calls."""
+    if refused.forms == worked.forms or refused.forms.keys() != worked.forms.keys():
+        return ()
+    recorded = packet.recorded.get(run.letter)
+    given = {event.position: event.arguments for event in recorded.events} if recorded else {}
+    before, after = given.get(refused.position), given.get(worked.position)
+    if before is None or after is None:
+        return ()
+    changed = [name for name in before if before[name] != after[name]]
+    forms = [NewForm(name, refused.forms[name], worked.forms[name]) for name in sorted(changed)]
+    if any(form.wrong == form.right or _UNSAID & {form.wrong, form.right} for form in forms):
+        return ()
+    same = all(_is_same_value(before[form.argument], after[form.argument], form) for form in forms)
+    return tuple(forms) if same else ()
+
+
+_WORD = re.compile(r"[^\W_]+")
+_DIGITS = re.compile(r"\d")
+
+
+def _is_same_value(before: Any, after: Any, form: NewForm) -> bool:
+    """Is it the same value, as a list or alone, as a number or a text, as a date with or without seconds?"""
+    words, others = ([word.casefold() for word in _WORD.findall(str(value))] for value in (before, after))
+    if words == others:
+        return True
+    if is_date_form(form.wrong) and is_date_form(form.right):
+        digits, rest = ("".join(_DIGITS.findall(str(value))) for value in (before, after))
+        return digits.startswith(rest) or rest.startswith(digits)
+    number = read_number(before)
+    return number is not None and number == read_number(after)
+
+
+def _quote_error(corrections: Sequence[_Correction]) -> str:
+    """What the tool answers most often; empty if a card must not repeat it."""
+    tasks: dict[str, dict[str, Packet]] = defaultdict(dict)
+    for correction in corrections:
+        tasks[correction.refused.error][correction.packet.task_key] = correction.packet
+    error = max(sorted(tasks), key=lambda error: len(tasks[error]))
+    return quote_error(error, tasks[error].values(), len(tasks[error]))
+
+
+def _illustrate(rule: ArgumentForm, correction: _Correction) -> Lesson:
+    text = illustrate(rule, correction.packet, correction.run, transition=f"after “{rule.error}”" if rule.error else "")
+    steps = (correction.refused, correction.worked)
+    return Lesson(rule, text, tuple(Cite(correction.run.letter, step.position) for step in steps))
