@@ -116,3 +116,33 @@ def test_how_much_was_found_in_another_kind_of_task_is_no_reason_for_a_ban() -> 
 def test_a_value_that_no_failing_run_got_wrong_explains_nothing() -> None:
     runs = [each for number in range(3) for each in attempts(number, book(room="hall"), book(room="hall"))]
     assert checks_of(runs)("existence(Desk.book[room = hall]) when Desk.book")
+
+
+@pytest.mark.parametrize(("failing", "is_accident"), [(1, True), (3, False)])
+def test_a_word_that_few_failing_runs_write_is_not_why_they_fail(failing: int, is_accident: bool) -> None:
+    texts = ["We have several plans."] * failing + [f"Plan {letter}." for letter in "xyz"][failing:]
+    runs = [
+        each
+        for number in range(4)
+        for each in attempts(number, book(note="Yes."), *(book(note=text) for text in texts))
+    ]
+    assert checks_of(runs)("absence(Desk.book[note contains several]) when Desk.book") == is_accident
+
+
+def test_records_to_choose_from_are_looked_up_and_not_returned_by_a_change() -> None:
+    rooms = [{"room": "r-1", "size": 4}, {"room": "r-2", "size": 9}]
+    held, found = call("Desk.hold", {}, rooms), call("Desk.find", {}, rooms)
+    small, large = call("Desk.book", {"room": "r-1"}), call("Desk.book", {"room": "r-2"})
+    runs = [each for number in range(4) for each in attempts(number, [held, found, small], [held, found, large])]
+    chosen = "existence(Desk.book[room picks lowest size of {}]) when Desk.book"
+    assert checks_of(runs)(chosen.format("Desk.hold"))
+    assert not checks_of(runs)(chosen.format("Desk.find"))
+
+
+@pytest.mark.parametrize(("asked", "is_accident"), [({"state": "open"}, True), ({"number": 7}, False)])
+def test_a_record_shows_what_it_was_searched_by(asked: dict[str, Any], is_accident: bool) -> None:
+    open_one, late_one = call("Desk.find", asked, {"state": "open"}), call("Desk.find", {}, {"state": "late"})
+    hold = call("Desk.hold", {"order": "o-1"})
+    shown = [each for number in range(3) for each in attempts(number, [open_one], [open_one, hold])]
+    elsewhere = [each for number in range(5, 8) for each in attempts(number, [late_one, hold], [late_one])]
+    assert checks_of([*shown, *elsewhere])("absence(Desk.hold) when Desk.find.state = open") == is_accident

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 
 import pytest
 from tests.made_runs import call, packet, run
@@ -129,6 +130,7 @@ def test_a_ban_on_a_word_of_a_text_has_to_be_proven() -> None:
         pytest.param("existence(Desk.order[colour from task]) when Desk.order", id="a-value-taken-from-the-request"),
         pytest.param('absence(Desk.stock) when task lacks "stock"', id="a-call-that-the-request-does-not-name"),
         pytest.param('absence(Desk.stock) when task contains "red"', id="a-call-forbidden-by-a-word"),
+        pytest.param("not_succession(Desk.order, Desk.order) when Desk.find has one", id="one-call-for-one-record"),
     ],
 )
 def test_what_only_repeats_the_words_of_requests_is_no_lesson(guard: str) -> None:
@@ -136,3 +138,48 @@ def test_what_only_repeats_the_words_of_requests_is_no_lesson(guard: str) -> Non
     runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
     difference = Difference(parse_guard(guard), OutcomeTable(12, 0, 0, 12), 6, 0.001, 12, ())
     assert not LessonChecks(packets, runs.select(), runs).accept(difference)
+
+
+def accepts(guard: str, packets: Sequence[Packet]) -> bool:
+    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    difference = Difference(parse_guard(guard), OutcomeTable(12, 0, 0, 12), 6, 1e-6, 12, ())
+    return LessonChecks(packets, runs.select(), runs).accept(difference)
+
+
+@pytest.mark.parametrize(("is_new", "is_lesson"), [(True, True), (False, False)])
+def test_a_value_that_was_known_before_does_not_come_from_a_later_result(is_new: bool, is_lesson: bool) -> None:
+    """Who looks at the product before the exchange passes. The order may have named the item already."""
+
+    def exchange(number: int) -> Packet:
+        task = {"task": f"Exchange something, {number}.", "task_id": f"exchange {number}"}
+        item = f"item-{number}-88"
+        order = call("Shop.order", {}, {"item_id": f"old-{number}" if is_new else item})
+        product = call("Shop.product", {}, {"item_id": item})
+        done, guessed = call("Shop.exchange", {"item": item}), call("Shop.exchange", {"item": f"item-{number}-99"})
+        good = [run(source, True, order, product, done, "Done.", **task) for source in "ab"]
+        return packet(*good, *(run(source, False, order, guessed, "Done.", **task) for source in "cd"))
+
+    guard = "existence(Shop.exchange[item from Shop.product.item_id]) when Shop.exchange"
+    assert accepts(guard, [exchange(number) for number in range(6)]) == is_lesson
+
+
+def test_a_ban_on_one_distance_between_dates_leaves_all_others_open() -> None:
+    def plot(number: int) -> Packet:
+        task = {"task": f"Plot period {number}.", "task_id": f"plot {number}"}
+        first, lengths = date(2031, 1, 5) + timedelta(weeks=number), {"a": 3 + number, "b": 4 + number, "c": 1, "d": 1}
+        return packet(
+            *(
+                run(
+                    source,
+                    source in "ab",
+                    call("Desk.plot", {"first": str(first), "last": str(first + timedelta(days=days))}),
+                    "Done.",
+                    **task,
+                )
+                for source, days in lengths.items()
+            )
+        )
+
+    packets = [plot(number) for number in range(6)]
+    assert not accepts("absence(Desk.plot[last falls 1 day after first]) when Desk.plot", packets)
+    assert accepts("absence(Desk.plot[last falls at most 1 day after first]) when Desk.plot", packets)

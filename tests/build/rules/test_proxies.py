@@ -22,9 +22,9 @@ def shift(number: int) -> Packet:
     return packet(*good, run("c", False, MOVE, "Done.", **task), run("d", False, NOTE, MOVE, "Done.", **task))
 
 
-def observed(entry: BankEntry, guard: str) -> BankEntry:
+def observed(entry: BankEntry, guard: str, grade: str = "observed") -> BankEntry:
     card = entry.card.model_copy(update={"guards": (guard,), "card_id": f"skill::{guard}"})
-    support = entry.support.model_copy(update={"grade": "observed"})
+    support = entry.support.model_copy(update={"grade": grade})
     return entry.model_copy(update={"card": card, "support": support})
 
 
@@ -42,3 +42,20 @@ def test_of_two_rules_that_the_same_runs_break_one_stays(tmp_path: Path) -> None
     entry = build_skills(tmp_path, *packets).entries[0]
     guards = ["precedence(Depot.save, Depot.move)", "existence(Depot.save)"]
     assert len(find_proxies([learning_card(observed(entry, guard)) for guard in guards], packets)) == 1
+
+
+def test_a_proven_rule_must_be_more_than_chance_without_the_failures_of_others(tmp_path: Path) -> None:
+    """Where one run of many fails for want of a note alone, chance explains it; where one of each task does, not."""
+    packets = [shift(number) for number in range(8)]
+    entry = build_skills(tmp_path, *packets).entries[0]
+    guards = [f"precedence(Depot.{name}, Depot.move)" for name in ("save", "note")]
+    cards = [learning_card(observed(entry, guard, "proven")) for guard in guards]
+
+    def without_note(number: int) -> Packet:
+        task = {"task": "Bring pa-1-77 away.", "task_id": f"shift without note {number}"}
+        good = [run(source, True, SAVE, NOTE, MOVE, "Done.", **task) for source in "ab"]
+        return packet(*good, run("c", False, SAVE, MOVE, "Done.", **task))
+
+    for more, proxies in ((0, [guards[1]]), (1, [guards[1]]), (8, [])):
+        shown = [*packets, *map(without_note, range(more))]
+        assert [card.card.guards[0] for card in find_proxies(cards, shown)] == proxies

@@ -17,7 +17,7 @@ from contramem.monitor.date_relation import MONTH_ENDS, parse_date_relation
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.recorded_actions import RecordedActions, replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 
 MIN_EXPLAINED = 0.5
@@ -42,7 +42,7 @@ class AccidentChecks:
     def is_accident(self, guard: Guard, tasks: Collection[str]) -> bool:
         """Whether it only happens to fit. `tasks`: those whose own runs show it."""
         kinds = {self._kinds[task] for task in tasks if task in self._kinds}
-        if self._orders_reads(guard) or self._asks_what_was_searched(guard):
+        if self._orders_reads(guard) or self._asks_what_was_searched(guard) or self._chooses_from_changes(guard):
             return True
         return self._misses_wrong_values(guard, kinds) or self._lacks_other_side(guard, kinds)
 
@@ -55,11 +55,27 @@ class AccidentChecks:
 
     def _asks_what_was_searched(self, guard: Guard) -> bool:
         """Is its condition what another read was asked for? That is a matter of the request."""
+        conditions = _own_conditions(guard)
         return any(
             condition.pattern.conditions and self._effects.get(condition.pattern.function) == "read"
-            for condition in _own_conditions(guard)
+            for condition in conditions
             if isinstance(condition, CallOccurs) and condition.pattern.function != guard.target
+        ) or any(
+            isinstance(condition, FieldReturned) and self._was_asked_for(condition, guard) for condition in conditions
         )
+
+    def _was_asked_for(self, condition: FieldReturned, guard: Guard) -> bool:
+        """Did most runs to which the guard applies get this value because they searched for it?"""
+        calling = [run.recorded for run in self._evidence if condition.function in run.called]
+        verdicts = zip(calling, replay_on_all(guard, calling), strict=True)
+        concerned = [recorded for recorded, verdict in verdicts if verdict != "vacuous"]
+        asked = [recorded for recorded in concerned if _asks_for(recorded, condition)]
+        return condition.operator == "=" and 2 * len(asked) > len(concerned)
+
+    def _chooses_from_changes(self, guard: Guard) -> bool:
+        """Does it choose among records that a change returned? Records to choose from are looked up."""
+        tests = [test for pattern in guard.patterns for test in pattern.conditions if test.test == "picks"]
+        return any(self._effects.get(function) == "write" for test in tests for function in test.functions)
 
     # Values
 
@@ -69,7 +85,7 @@ class AccidentChecks:
         if guard.template not in ("existence", "absence") or test is None or not guard.target:
             return False
         if test.test in ("contains", "mentions"):
-            return False  # every run writes its own text, so that another one is not wrong
+            return self._misses_wrong_texts(guard, kinds)
         given = [value for value in self._values(guard.target, test.argument) if self._kinds[value.run.task] in kinds]
         contrasted = _select_contrasted(given)
         if not contrasted:
@@ -82,6 +98,15 @@ class AccidentChecks:
             return False
         is_by_chance = _chance_of_day(day, [value for value in given if value.run.passed], broken) > MAX_CHANCE_OF_DAY
         return is_by_chance or bool(_own_conditions(guard))
+
+    def _misses_wrong_texts(self, guard: Guard, kinds: set[str]) -> bool:
+        """Does it forbid to mention something that most failing runs do not mention? Every run writes its own text, and
+        whoever fails has written some word that nobody else wrote."""
+        if guard.template != "absence":
+            return False
+        failing = [run.recorded for run in self._evidence if not run.passed and self._kinds[run.task] in kinds]
+        verdicts = [verdict for verdict in replay_on_all(guard, failing) if verdict != "vacuous"]
+        return verdicts.count("broken") < MIN_EXPLAINED * len(verdicts)
 
     def _values(self, function: str, argument: str) -> Iterator[_GivenValues]:
         for run in self._evidence:
@@ -139,6 +164,12 @@ def _is_amount(condition: FieldReturned | FieldSum | ItemsReturned, guard: Guard
 def _own_conditions(guard: Guard) -> list[Condition]:
     """Its conditions, without the mere fact that the call is made."""
     return [condition for condition in guard.conditions if str(condition) != guard.target]
+
+
+def _asks_for(recorded: RecordedActions, condition: FieldReturned) -> bool:
+    """Does a call give the value that its result is expected to show?"""
+    given = [call.arguments for call in recorded.calls if call.function == condition.function]
+    return any(str(value).casefold() == condition.value.casefold() for each in given for value in each.values())
 
 
 def _chance_of_day(day: str, right: Sequence[_GivenValues], wrong: Sequence[_GivenValues]) -> float:

@@ -17,6 +17,7 @@ from contramem.build.learning import LearningCard, learning_cards, rewrite
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.precedence import Precedence
 from contramem.build.rules.kinds.recovery import Recovery
+from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
 from contramem.contrast.packet import Packet
@@ -66,7 +67,7 @@ def says_the_same(card: LearningCard, delta: SkillDelta, rule: Rule | None) -> b
 
 def is_needless(rule: Rule | None, card: SkillDelta) -> bool:
     """Does the card demand before a call what the rule does after the call's error?"""
-    return isinstance(rule, Recovery) and bool(rule.by) and rule.is_needless(guards_of(card.guards))
+    return isinstance(rule, Recovery) and rule.is_needless(guards_of(card.guards))
 
 
 def _says_better(card: SkillDelta, rule: Rule | None) -> bool:
@@ -126,11 +127,14 @@ def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:
 
 def is_repeated(card: LearningCard, other: LearningCard) -> bool:
     """Does the other card say the same about the same call, and more? The field a value comes from says more than the
-    function it comes from, and that says more than which call comes first."""
+    function it comes from, and that says more than which call comes first. Where it is read says more than how it looks
+    like."""
     mine, others = guards_of(card.card.guards), guards_of(other.card.guards)
     if len(mine) != 1 or len(others) != 1 or card.card.card_id == other.card.card_id:
         return False
     (guard,), (better,) = mine, others
+    if _is_form_of_known(guard, better):
+        return True
     sources = _sources(better)
     if guard.template == "precedence" and not guard.when:
         return any(function == guard.target and source == guard.function for function, _, source, _ in sources)
@@ -139,6 +143,14 @@ def is_repeated(card: LearningCard, other: LearningCard) -> bool:
         for function, argument, source, field in sources
         for mine_of, own, place, own_field in _sources(guard)
     )
+
+
+def _is_form_of_known(guard: Guard, better: Guard) -> bool:
+    """Is it about the form of an argument whose values are read somewhere, according to the other guard?"""
+    pattern = parse_pattern(guard.function)
+    if guard.template != "existence" or [test.test for test in pattern.conditions] != ["like"]:
+        return False
+    return ValueSource.is_about(better, pattern.function) and better.argument == pattern.conditions[0].argument
 
 
 def _sources(guard: Guard) -> list[tuple[str, str, str, str]]:

@@ -9,15 +9,18 @@ from collections.abc import Iterator, Sequence
 
 from contramem.build.rules.accidents import AccidentChecks
 from contramem.build.rules.phrases import names_action
+from contramem.build.rules.steps import calls_of
 from contramem.contrast.packet import Packet
 from contramem.grading import MAX_CHANCE, MAX_CHANCE_IN_ONE_TASK, contradicts
 from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.choice import parse_choice
 from contramem.monitor.comparison import NUMERIC
+from contramem.monitor.date_relation import DateRelation
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, TaskSays
+from contramem.monitor.places import function_of_place
+from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
 from contramem.study.explain import Difference
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
@@ -98,14 +101,15 @@ class LessonChecks:
             return False
         if _is_asked_for(guard, shown_by) or _names_a_value_of(guard, shown_by):
             return False
-        if not self._may_be_done(guard, shown_by) or self._leaves_open(guard):
+        if not self._may_be_done(guard, shown_by) or self._leaves_open(guard) or _was_known_before(guard, showing):
             return False
         return not self._accidents.is_accident(guard, [key for packet in shown_by for key in packet.task_keys])
 
     def _leaves_open(self, guard: Guard) -> bool:
-        """Does it forbid to take a value from one place, or to choose one record, without any other to take?"""
+        """Does it forbid to take a value from one place, to choose one record or to keep one distance between dates,
+        without any other to take?"""
         tests = parse_pattern(guard.function).conditions
-        if guard.template != "absence" or not tests or tests[0].test not in ("from", "picks"):
+        if guard.template != "absence" or not tests or not _has_many_opposites(tests[0]):
             return False
         return not find_instead(guard, self._evidence)
 
@@ -144,7 +148,39 @@ def _says_too_little(guard: Guard) -> bool:
         return True
     if guard.demand == "a call" and any(condition.test == "from" and condition.value == "task" for condition in tests):
         return True
+    if guard.function == guard.then and any(_counts_one(condition) for condition in guard.conditions):
+        return True  # what there is one of is done once
     return guard.demand is not None and not guard.then and not tests and not guard.conditions
+
+
+def _counts_one(condition: Condition) -> bool:
+    return isinstance(condition, ItemsReturned) and (condition.at_least, condition.at_most) == (1, 1)
+
+
+def _has_many_opposites(test: ArgumentCondition) -> bool:
+    """Whether one way is forbidden and any other is left open."""
+    operand = test.operand
+    return test.test in ("from", "picks") or (
+        isinstance(operand, DateRelation) and bool(operand.unit and not operand.bound)
+    )
+
+
+def _was_known_before(guard: Guard, showing: Sequence[tuple[Packet, GuardReplay]]) -> bool:
+    """Does it name a result as the source of a value that most passing runs had seen elsewhere before? Then whatever
+    made the difference is not where the value came from."""
+    pattern = parse_pattern(guard.function)
+    test = next(iter(pattern.conditions), None)
+    if guard.template != "existence" or test is None or test.test != "from" or "." not in test.value:
+        return False
+    first_seen = [
+        step.origins.get(test.argument)
+        for packet, replayed in showing
+        for run in packet.passing
+        if run.letter in replayed.held
+        for step in calls_of(run, pattern.function)
+        if not step.error
+    ]
+    return 2 * sum(place not in (None, function_of_place(test.value)) for place in first_seen) > len(first_seen)
 
 
 def _has_many_others(guard: Guard) -> bool:

@@ -114,9 +114,9 @@ class Response(GuardRule):
         first, then = code_name(self.first), code_name(self.then)
         return self._look(
             title=f"Look closer with {short_name(self.then)} after {short_name(self.first)}",
-            applies_when=f"{first} has returned.",
-            core_rule=f"{first} only names things. Before you answer or act on one of them, call {then} with "
-            f"{_arguments(self.given)} from its result and use what it returns.",
+            applies_when=f"A result of {first} gives a value for {_arguments(self.given)} of {then}.",
+            core_rule=f"{first} only names things. If its result gives a value for {_arguments(self.given)}, call "
+            f"{then} with it before you answer or act on it, and use what that returns.",
         )
 
     def _another_look(self) -> Words:

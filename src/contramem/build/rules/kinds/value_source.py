@@ -205,8 +205,10 @@ class ValueSource(GuardRule):
             rule += "guess."
         else:
             title = f"Look up {self.argument} before {target}"
-            rule = f"Give {who} only values of {argument} that you have read in {self.places}. If you have not seen it "
-            rule += "there, look it up first; never guess."
+            # A few runs do not show every place where such values can be read.
+            where = ", for example in" if self.grade == "observed" else " in"
+            rule = f"Give {who} only values of {argument} that you have read{where} {self.places}. If you have not "
+            rule += f"seen it {'yet' if self.grade == 'observed' else 'there'}, look it up first; never guess."
         return Words(
             title=title,
             applies_when=f"You are about to {'call' if pattern.function else 'make'} {who} with {argument}.",
