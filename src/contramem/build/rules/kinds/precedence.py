@@ -16,6 +16,7 @@ from contramem.build.rules.steps import calls, calls_of
 from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.repeatable import PLACEHOLDER
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 
@@ -154,13 +155,15 @@ class Precedence(GuardRule):
         steps = join_list([code_name(name) for name in self.steps])
         because = f" Its result provides {join_list([f'`{name}`' for name in self.given])}." if self.given else ""
         is_single = len(self.steps) == 1
-        because += f" Without {'it' if is_single else 'them'}, {call} answers “{self.refusal}”." if self.refusal else ""
+        unless = ", unless what it names is at hand already" if PLACEHOLDER.search(self.refusal) else ""
+        without = "Otherwise" if unless else f"Without {'it' if is_single else 'them'}"
+        because += f" {without}, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
             title=f"{join_list([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
             applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
             solves=f"Calling {call} before {needed} has succeeded.",
             core_rule=f"Call {steps} and confirm that {'it' if is_single else 'they'} succeeded before "
-            f"calling {call}.{because}",
+            f"calling {call}{unless}.{because}",
             completion=self._completion(),
             success_failure_contrast=self._contrast(),
         )
