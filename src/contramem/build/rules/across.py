@@ -16,8 +16,9 @@ from contramem.build.rules.kinds.argument_form import ArgumentForm
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
+from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.lesson_checks import LessonChecks, find_showing
-from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, illustrate
+from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, Rule, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
@@ -70,9 +71,8 @@ def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], r
         showing = [case for guard in rule.guards for case in find_showing(guard, packets)]
         if not showing:
             continue
-        packet, replayed = max(showing, key=lambda case: len(case[1].held) * len(case[1].broken))
-        held = [run for run in packet.passing if run.letter in replayed.held]
-        good = max(held, key=lambda run: (_count_called(run, rule.functions[:MAX_CALLS]), -len(run.actions)))
+        packet, replayed = max(showing, key=lambda case: _count_shown(rule, *case))
+        good = _find_example(rule, packet, replayed)
         broken = [run for run in packet.failing if run.letter in replayed.broken]
         bad = min(broken, key=lambda run: (_count_called(run, rule.functions), len(run.actions)))
         if isinstance(rule, (LookFirst, CarryOut)):
@@ -110,6 +110,24 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
         for step in calls_of(run, function)[:1]
     ] or [Cite(bad.letter, bad.actions[-1].position)]
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
+
+
+def _count_shown(rule: Rule, packet: Packet, replayed: GuardReplay) -> tuple[int, int]:
+    """How many usual calls a passing run of the task shows, and how clearly its runs differ."""
+    example = _find_example(rule, packet, replayed)
+    return _count_called(example, rule.functions[:MAX_CALLS]), len(replayed.held) * len(replayed.broken)
+
+
+def _find_example(rule: Rule, packet: Packet, replayed: GuardReplay) -> PacketRun:
+    """The passing run that shows most of the usual calls; for a second try, one that was refused first."""
+
+    def shows(run: PacketRun) -> tuple[bool, int, int]:
+        tries = isinstance(rule, TryAgain) and any(
+            step.error for function in rule.functions for step in calls_of(run, function)
+        )
+        return tries, _count_called(run, rule.functions[:MAX_CALLS]), -len(run.actions)
+
+    return max((run for run in packet.passing if run.letter in replayed.held), key=shows)
 
 
 def _count_called(run: PacketRun, functions: Sequence[str]) -> int:

@@ -54,7 +54,8 @@ def test_the_same_value_in_another_form_is_a_rule_about_the_form(tmp_path: Path)
     ("refused", "taken"),
     [
         pytest.param({"cars": "kombi"}, {"cars": ["kombi"]}, id="a list"),
-        pytest.param({"cars": "kombi, van"}, {"cars": ["kombi", "van"]}, id="a list of two"),
+        pytest.param({"cars": "kombi, van"}, {"cars": ["kombi", "van", "bus"]}, id="a longer list"),
+        pytest.param({"cars": ["kombi"], "port": ["Dover", "Hull"]}, {"cars": ["kombi"], "port": "Hull"}, id="one"),
         pytest.param({"cars": ["kombi"], "deck": "3"}, {"cars": ["kombi"], "deck": 3}, id="a number"),
     ],
 )

@@ -20,7 +20,7 @@ from contramem.build.rules.steps import calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
-from contramem.contrast.values import is_date_form
+from contramem.contrast.values import is_date_form, is_list_form
 from contramem.monitor.comparison import read_number
 
 MIN_WORKED = 5
@@ -75,38 +75,41 @@ class ArgumentForm(Rule):
         return isinstance(other, ArgumentForm) and (self.function, self.forms) == (other.function, other.forms)
 
     def words(self) -> Words:
-        function, orders = code_name(self.function), [f"`{name}` as {right}" for name, (right, _) in self._by_argument]
-        names = [f"`{name}`" for name, _ in self._by_argument]
-        order = ", and ".join(
-            f"`{name}` as {right}, not as {' or '.join(wrong)}" for name, (right, wrong) in self._by_argument
-        )
+        function, orders = code_name(self.function), self._orders
+        names = [f"`{name}`" for name in dict.fromkeys(form.argument for form in self.forms)]
+        right = [f"{order.arguments} as {order.right}" for order in orders]
+        order = ", and ".join(f"{order.arguments} as {order.right}, not as {order.wrong}" for order in orders)
         answer = f" Otherwise it answers “{self.error}”." if self.error else ""
-        title = join_list([f"{name} as {right}" for name, (right, _) in self._by_argument])
         return Words(
-            title=f"Give {short_name(self.function)} {title}",
+            title=f"Write {join_list(right)} for {short_name(self.function)}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
-            core_rule=f"Give {function} {order}.{answer} The value itself was right: make the same call again with it "
-            "written so.",
-            completion=(f"{function} was given {join_list(orders)}",),
+            core_rule=f"When you call {function}, write {order}.{answer} After that, make the same call again with the "
+            "value written this way.",
+            completion=(f"{function} succeeded with {join_list(right)}",),
             success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
-            recovery=f"Write the same value so: {join_list(orders)}.",
+            recovery=f"Make the same call again with {join_list(right)}.",
         )
 
     @property
-    def _by_argument(self) -> list[tuple[str, tuple[str, list[str]]]]:
-        """For each argument: the right form and the wrong ones, with their articles."""
-        names = dict.fromkeys(form.argument for form in self.forms)
-        return [
-            (
-                name,
-                (
-                    next(_with_article(form.right) for form in self.forms if form.argument == name),
-                    [_with_article(form.wrong) for form in self.forms if form.argument == name],
-                ),
-            )
-            for name in names
-        ]
+    def _orders(self) -> list[_Order]:
+        """Arguments with the same forms together."""
+        wrong, right = defaultdict[str, list[str]](list), dict[str, str]()
+        for form in self.forms:
+            wrong[form.argument].append(_with_article(form.wrong))
+            right[form.argument] = _with_article(form.right)
+        alike = defaultdict[tuple[str, str], list[str]](list)
+        for argument, forms in wrong.items():
+            alike[right[argument], " or ".join(forms)].append(f"`{argument}`")
+        return [_Order(join_list(names), *forms) for forms, names in alike.items()]
+
+
+class _Order(NamedTuple):
+    """How some arguments are written, in words."""
+
+    arguments: str
+    right: str
+    wrong: str
 
 
 def _with_article(form: str) -> str:
@@ -204,8 +207,11 @@ _DIGITS = re.compile(r"\d")
 
 
 def _is_same_value(before: Any, after: Any, form: NewForm) -> bool:
-    """Is it the same value, as a list or alone, as a number or a text, as a date with or without seconds?"""
+    """Is it the same value, as a list or alone, as a number or a text, as a date with or without seconds? A list may
+    have further items."""
     words, others = ([word.casefold() for word in _WORD.findall(str(value))] for value in (before, after))
+    if is_list_form(form.wrong) != is_list_form(form.right):
+        return set(words) <= set(others) if is_list_form(form.right) else set(others) <= set(words)
     if words == others:
         return True
     if is_date_form(form.wrong) and is_date_form(form.right):
