@@ -140,7 +140,7 @@ def test_records_to_choose_from_are_looked_up_and_not_returned_by_a_change() -> 
 
 
 @pytest.mark.parametrize(("asked", "is_accident"), [({"state": "open"}, True), ({"number": 7}, False)])
-def test_a_record_shows_what_it_was_searched_by(asked: dict[str, Any], is_accident: bool) -> None:
+def test_what_a_search_was_asked_for_says_nothing_about_the_record(asked: dict[str, Any], is_accident: bool) -> None:
     open_one, late_one = call("Desk.find", asked, {"state": "open"}), call("Desk.find", {}, {"state": "late"})
     hold = call("Desk.hold", {"order": "o-1"})
     shown = [each for number in range(3) for each in attempts(number, [open_one], [open_one, hold])]

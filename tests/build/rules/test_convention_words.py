@@ -46,6 +46,12 @@ def test_a_rule_about_the_words_of_a_request_has_them_in_its_title() -> None:
     assert words("existence(Mail.escalate) when task contains urgent").title == "Requests about “urgent”: call escalate"
 
 
+def test_a_read_that_words_of_a_request_ask_for_is_a_look() -> None:
+    said = words("existence(Mail.search_emails) when task contains reply")
+    assert said.title == "Requests about “reply”: look with search_emails"
+    assert said.rule == "Look with `search_emails` before you act or answer if the request says “reply”."
+
+
 def test_the_occasion_says_what_the_agent_is_about_to_do() -> None:
     assert words("precedence(Shop.find, Shop.pay)").occasion == "You are about to call `pay`."
     assert words("response(Shop.pay, Mail.send)").occasion == "`pay` has succeeded."

@@ -65,12 +65,12 @@ class AccidentChecks:
         )
 
     def _was_asked_for(self, condition: FieldReturned, guard: Guard) -> bool:
-        """Did most runs to which the guard applies get this value because they searched for it?"""
+        """Did most runs to which the guard applies get this field as they had asked for it?"""
         calling = [run.recorded for run in self._evidence if condition.function in run.called]
         verdicts = zip(calling, replay_on_all(guard, calling), strict=True)
         concerned = [recorded for recorded, verdict in verdicts if verdict != "vacuous"]
         asked = [recorded for recorded in concerned if _asks_for(recorded, condition)]
-        return condition.operator == "=" and 2 * len(asked) > len(concerned)
+        return 2 * len(asked) > len(concerned)
 
     def _chooses_from_changes(self, guard: Guard) -> bool:
         """Does it choose among records that a change returned? Records to choose from are looked up."""
@@ -167,9 +167,9 @@ def _own_conditions(guard: Guard) -> list[Condition]:
 
 
 def _asks_for(recorded: RecordedActions, condition: FieldReturned) -> bool:
-    """Does a call give the value that its result is expected to show?"""
+    """Is a call of the function given what its result is expected to show?"""
     given = [call.arguments for call in recorded.calls if call.function == condition.function]
-    return any(str(value).casefold() == condition.value.casefold() for each in given for value in each.values())
+    return any(each.get(condition.field) is not None for each in given)
 
 
 def _chance_of_day(day: str, right: Sequence[_GivenValues], wrong: Sequence[_GivenValues]) -> float:

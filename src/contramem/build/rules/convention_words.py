@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contramem.build.functions.words import join_list
 from contramem.build.rules.form_names import describe_shape
-from contramem.build.rules.phrases import code_name
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.choice import parse_choice
 from contramem.monitor.date_relation import DateRelation
@@ -14,6 +14,7 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.relation import Length, Test
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
+from contramem.traces.effects import effect_of
 
 MAX_TITLE_CHARS = 120
 _OPPOSITE: dict[Test, Test] = {
@@ -46,7 +47,8 @@ class ConventionWords:
     def title(self) -> str:
         long, short = f"{self._order}{self._when}", self._order
         if self.guard.template == "existence" and self._words_of_request:
-            long = f"Requests about {self._words_of_request}: call {self._say(parse_pattern(self.guard.function))}"
+            what = self._look_first or f"call {self._say(parse_pattern(self.guard.function))}"
+            long = f"Requests about {self._words_of_request}: {what}"
         elif self.guard.template == "precedence":
             long = self.guard.fill("Call {first} before {then}{when}", when=self._when, say=self._say)
         if self._forbids_a_call and self.instead:
@@ -101,6 +103,8 @@ class ConventionWords:
         """The instruction without its condition. If the guard forbids a way to make a call: the right way, if known."""
         if self.guard.function == self.guard.then:
             return self.guard.fill("Call {first} only once", say=self._say)
+        if look := self._look_first:
+            return f"{look[0].upper()}{look[1:]} before you act or answer"
         if self.guard.template == "not_succession" and self.comes_first:
             return self.guard.fill("Call {then} before {first}, not after it", say=self._say)
         if self.guard.template == "not_succession":
@@ -108,6 +112,14 @@ class ConventionWords:
         if self.guard.template == "absence" and (right := self._right_way):
             return f"Call {self._say(right)}"
         return self.guard.fill(self.guard.form.instruction, say=self._say).rstrip(".")
+
+    @property
+    def _look_first(self) -> str:
+        """`look with ...`, if words of the request demand nothing but a read."""
+        pattern = parse_pattern(self.guard.function)
+        if self.guard.template != "existence" or pattern.conditions or not self._words_of_request:
+            return ""
+        return f"look with {self._say(pattern)}" if effect_of(short_name(pattern.function)) == "read" else ""
 
     @property
     def _right_way(self) -> Pattern | None:

@@ -23,9 +23,9 @@ def find_proxies(cards: Sequence[LearningCard], packets: Sequence[Packet]) -> li
     is left are set aside: an observed card must be broken by another failing run, and for a proven one the other runs
     must be more than chance explains.
 
-    What a run left out entirely (a look, the change itself) neither explains a wrong call nor is explained by one.
+    Rules that stand alone (a look, the change itself, a change made twice) are not compared.
     """
-    compared = [card for card in cards if card.card.guards and not (card.rule and card.rule.IS_OMISSION)]
+    compared = [card for card in cards if card.card.guards and not (card.rule and card.rule.STANDS_ALONE)]
     replays = {card.card.card_id: _replay(card, packets) for card in compared}
     broken = {key: {run for replayed in each for run in _broken(*replayed)} for key, each in replays.items()}
     left = {card.card.card_id: card for card in compared if broken[card.card.card_id]}

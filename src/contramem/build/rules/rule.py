@@ -72,8 +72,9 @@ class Rule(ABC):
     """One rule. Two rules that say the same are equal except for their evidence."""
 
     KIND: ClassVar[str]
-    IS_OMISSION: ClassVar[bool] = False
-    """Is it about what runs left out entirely, rather than about how they did something?"""
+    STANDS_ALONE: ClassVar[bool] = False
+    """Is breaking it a mistake whatever else the run did, and no sign of another mistake? Such is what runs left out
+    entirely, and a change that was made twice."""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()

@@ -22,7 +22,7 @@ class CarryOut(Rule):
     every request asks for a change."""
 
     KIND = "carry out"
-    IS_OMISSION = True
+    STANDS_ALONE = True
 
     deeds: tuple[str, ...]
     left_out: tuple[int, ...]

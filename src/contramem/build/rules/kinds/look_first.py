@@ -16,7 +16,7 @@ class LookFirst(Rule):
     """Before the final answer comes some call of the app that reads."""
 
     KIND = "look first"
-    IS_OMISSION = True
+    STANDS_ALONE = True
 
     app: str
     answered: int

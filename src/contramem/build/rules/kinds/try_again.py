@@ -17,7 +17,7 @@ class TryAgain(Rule):
     """Each of `functions` works in the end, if it is called at all."""
 
     KIND = "try again"
-    IS_OMISSION = True
+    STANDS_ALONE = True
 
     change: str
     """The argument that passing runs gave another value."""
