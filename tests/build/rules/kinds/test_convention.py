@@ -41,7 +41,7 @@ def test_the_condition_on_a_guarded_call_stands_with_the_call() -> None:
 
 def test_a_word_of_the_request_is_what_the_title_is_about() -> None:
     words = Convention(guard="existence(Desk.list) when task contains files", functions=()).words()
-    assert words.title == "Requests about “files”: call list"
+    assert words.title == "Requests about “files”: look with list"
     assert words.applies_when == "The request says “files”."
 
 
