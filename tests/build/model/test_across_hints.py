@@ -30,3 +30,9 @@ def test_a_hint_stands_only_in_packets_that_call_what_it_is_about() -> None:
     other = packet(run("a", True, call("Mail.send"), "done"), run("b", False, "done"))
     assert "across tasks: existence(Shop.hold)" in packet_text(task(1, 700), across=AcrossHints([hint])).hints
     assert "across tasks" not in packet_text(other, across=AcrossHints([hint])).hints
+
+
+def test_a_guard_that_a_quarter_of_the_passing_runs_break_is_no_hint() -> None:
+    guard = parse_guard("existence(Shop.hold)")
+    assert SharedHint(guard, held=31, broken=9, contradicted=10).decides
+    assert not SharedHint(guard, held=30, broken=100, contradicted=10).decides

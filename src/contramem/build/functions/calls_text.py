@@ -11,7 +11,7 @@ import msgspec
 
 from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.observation import Observation
-from contramem.contrast.quotation import quote_if_long, quote_words
+from contramem.contrast.quotation import quote_if_long, quote_words, shorten_quotations
 from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool
 
@@ -91,13 +91,14 @@ def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
     yield "arguments (calls that gave it; form; where its value had been seen before; values, where few):"
     for name in sorted({name for call in observations for name in call.arguments}):
         yield f"  {name}: {_argument(name, observations)}"
-    yield f"results of calls that worked: {_tally(Counter(str(call.form or 'not shown') for call in worked)) or 'none'}"
+    forms = Counter(str(call.form or "not shown") for call in worked)
+    yield f"results of calls that worked: {_tally(forms) or 'none'}"
     yield from _errors(observations)
     if repeats := [call for call in observations if call.repeated]:
         needless = sum(call.redundant for call in repeats)
         yield f"the same call again in one run: {len(repeats)} times, {needless} of them with nothing changed between"
     yield "examples (×: how often):"
-    made = Counter(_example(call) for call in observations)
+    made = Counter(_example(call, show_form=len(forms) > 1) for call in observations)
     yield from (f"  ×{count} {text}" for text, count in made.most_common(examples))
 
 
@@ -124,9 +125,12 @@ def _errors(observations: Sequence[Observation]) -> Iterator[str]:
         yield f"error ×{len(calls)}: {quote_words(error)}{fixed}{after}"
 
 
-def _example(call: Observation) -> str:
+def _example(call: Observation, show_form: bool) -> str:
+    """A call and, as far as the lines above leave it open, what came of it."""
     given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
-    return _renumber(f"({given}) -> {f'error: {quote_words(call.error)}' if call.error else call.form or 'not shown'}")
+    if call.error:
+        return _renumber(f"({given}) -> error: {shorten_quotations(quote_words(call.error))}")
+    return _renumber(f"({given}) -> {call.form or 'not shown'}" if show_form else f"({given})")
 
 
 _PLACEHOLDER = re.compile(r"<([A-Z]+)_\d+>")

@@ -16,6 +16,9 @@ from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.packet_replay import replay
 
+MAX_CONTRADICTED = 0.25
+"""The share of passing runs below which a hint may be broken, as in mining."""
+
 
 class SharedHint(NamedTuple):
     """A guard that explains outcomes across tasks."""
@@ -31,6 +34,11 @@ class SharedHint(NamedTuple):
     def __str__(self) -> str:
         against = f", broken by {self.contradicted} passing" if self.contradicted else ""
         return f"{self.guard} (kept by {self.held} passing runs, broken by {self.broken} failing{against})"
+
+    @property
+    def decides(self) -> bool:
+        """Whether few of the passing runs that it applies to break it."""
+        return self.contradicted < MAX_CONTRADICTED * (self.held + self.contradicted)
 
     def concerns(self, packet: Packet) -> bool:
         """Whether runs of this task call all functions of the guard."""
@@ -57,7 +65,8 @@ NO_HINTS = AcrossHints()
 def find_shared_hints(packets: Sequence[Packet]) -> list[SharedHint]:
     """Of the tasks of one ability, taken together."""
     guards = [guard for shared in find_shared_lessons(packets) for guard in guards_of(shared.lesson.text.guards)]
-    return [_count_runs(guard, packets) for guard in dict.fromkeys(guards)]
+    counted = (_count_runs(guard, packets) for guard in dict.fromkeys(guards))
+    return [hint for hint in counted if hint.decides]
 
 
 def _count_runs(guard: Guard, packets: Sequence[Packet]) -> SharedHint:

@@ -30,6 +30,7 @@ from contramem.build.model.twins import find_twin, say_the_same
 from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
+from contramem.contrast.quotation import quote_words
 from contramem.errors import PatchError
 from contramem.llm.exchange import Exchange, NotYet
 from contramem.llm.request import ModelSettings, PaperStage, PromptMessage, Request
@@ -195,7 +196,7 @@ class ModelAuthor:
             "builder",
             function,
             replies.BuilderReply,
-            function=fence("function", function),
+            function=quote_words(function),
             every_function=self._is_card_due(observations),
             calls=fence("calls", function_text(observations, self._choice.function_tokens)),
             documentation=fence("documentation", documentation) if documentation else "",
@@ -212,13 +213,13 @@ class ModelAuthor:
             key,
             replies.ReflectorReply,
             max_deltas=MAX_DELTAS,
-            ability=fence("ability", packet.ability),
+            ability=quote_words(packet.ability),
             focus=self._prompts.focus(packet),
             all_failed=bool(packet.failing) and not packet.passing,
             single_outcome=bool(packet.passing) and not packet.failing,
             packet=fence("packet", text.text),
-            hints=fence("hints", text.hints) if text.hints else NONE,
-            cards=fence("cards", cards) if cards else NONE,
+            hints=fence("hints", text.hints) if text.hints else "",
+            cards=fence("cards", cards) if cards else "",
             delta_fields=replies.card_shape(hints=True),
         )
 

@@ -30,13 +30,13 @@ _MEASURE = re.compile(r"-?\d{1,3}(?:\.\d{1,2})?")
 """A number that is too short to tell whose it is."""
 
 
-def call_text(step: Step, *, origins: bool = True) -> str:
+def call_text(step: Step, *, origins: bool = True, said_chars: int = MAX_SAID_CHARS) -> str:
     """What the agent did, in one line, with where each value had been seen before."""
     if not step.function:
-        return f"{step.label}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
+        return f"{step.label}: {quote_words(shorten(step.text, said_chars))}"
     if step.speaks:
         said = f"{step.label} by {step.function}" if step.label != step.function else step.function
-        return f"{said}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
+        return f"{said}: {quote_words(shorten(step.text, said_chars))}"
     given = ", ".join(
         f"{name}={argument_text(step, name)}{_from(step, name) if origins else ''}" for name in step.arguments
     )

@@ -17,17 +17,24 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from contramem.build.model.across_hints import NO_HINTS, AcrossHints
+from contramem.build.model.conversation import (
+    Conversation,
+    are_alike,
+    questions_of,
+    read_conversation,
+    repeats_the_task,
+)
 from contramem.build.model.nearest import pair_with_nearest
 from contramem.build.model.remarks import passes_without_a_write, remarks
 from contramem.build.model.step_clock import Clock
-from contramem.build.model.step_text import ResultTexts, call_text, difference_text, flatten, shorten
+from contramem.build.model.step_text import MAX_SAID_CHARS, ResultTexts, call_text, difference_text, flatten, shorten
 from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words, shorten_quotations
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import ALIKE
-from contramem.contrast.step import Step
+from contramem.contrast.step import ASK, FINAL, Step
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
 
@@ -94,11 +101,12 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
         if run.feedback and run.feedback.lower() not in OUTCOMES:
             feedback[shortened(run.feedback)].append(run.letter)
     yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
-    clock = Clock(runs)
+    clock, rows = Clock(runs), align(reference_first(runs))
+    talk = read_conversation(packet, runs, rows)
     timed = "; at: seconds since the request" if clock.runs else ""
-    yield f"steps (RUN#EVENT; `all`: every run alike, two of them named{timed}):"
+    yield f"steps (RUN#EVENT; `all`: every run alike, two of them named{timed}{talk.note}):"
     passed = {run.letter: run.passed for run in runs}
-    yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), clock, level)
+    yield from _rows(rows, passed, _StepTexts(ResultTexts(packet), clock, talk), level)
     yield from map(_short_names(packet), remarks(packet))
     if level:
         yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
@@ -127,22 +135,28 @@ def _short_names(packet: Packet) -> Callable[[str], str]:
 # Steps
 
 
-def _rows(
-    rows: Sequence[AlignedStep], passed: Outcomes, results: ResultTexts, clock: Clock, level: int
-) -> Iterator[str]:
+class _StepTexts(NamedTuple):
+    """What is said about steps: results, times and talk."""
+
+    results: ResultTexts
+    clock: Clock
+    talk: Conversation
+
+
+def _rows(rows: Sequence[AlignedStep], passed: Outcomes, texts: _StepTexts, level: int) -> Iterator[str]:
     shared: list[AlignedStep] = []
     apart: list[_Line] = []
     for row in rows:
-        if _is_shared(row, passed):
+        if row.label != ASK and _is_shared(row, passed):
             yield from _fold_repeats(apart)
             apart = []
             shared.append(row)
             continue
-        yield from _write_shared_lines(shared, passed, results, clock, level)
+        yield from _write_shared_lines(shared, passed, texts, level)
         shared = []
-        apart += _divergence(row, passed, results, clock)
+        apart += _talk(row, texts) if row.label == ASK else _divergence(row, passed, texts)
     yield from _fold_repeats(apart)
-    yield from _write_shared_lines(shared, passed, results, clock, level)
+    yield from _write_shared_lines(shared, passed, texts, level)
 
 
 def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
@@ -158,9 +172,7 @@ def _did(step: Step) -> bytes:
     return msgspec.json.encode(parts, order="deterministic")
 
 
-def _write_shared_lines(
-    rows: Sequence[AlignedStep], passed: Outcomes, results: ResultTexts, clock: Clock, level: int
-) -> Iterator[str]:
+def _write_shared_lines(rows: Sequence[AlignedStep], passed: Outcomes, texts: _StepTexts, level: int) -> Iterator[str]:
     """Every run is alike, so the first passing and the first failing one are enough to cite, or the first two."""
     first: dict[bool | None, str] = {}
     for letter, outcome in passed.items():
@@ -174,8 +186,8 @@ def _write_shared_lines(
         return
     for row in rows:
         step = row.steps[letters[0]]
-        what = row.label if level > 1 else call_text(step) if level else f"{call_text(step)}{results.text(step)}"
-        yield f"  all [{_places(row, letters)}] {what}{clock.text(row, list(passed))}"
+        what = row.label if level > 1 else call_text(step) if level else f"{call_text(step)}{texts.results.text(step)}"
+        yield f"  all [{_places(row, letters)}] {what}{texts.clock.text(row, list(passed))}"
 
 
 class _Line(NamedTuple):
@@ -187,7 +199,12 @@ class _Line(NamedTuple):
     when: str = ""
 
 
-def _divergence(row: AlignedStep, passed: Outcomes, results: ResultTexts, clock: Clock) -> Iterator[_Line]:
+def _talk(row: AlignedStep, texts: _StepTexts) -> Iterator[_Line]:
+    for letters, text in texts.talk.at(row):
+        yield _Line(letters, _places(row, letters), text, texts.clock.text(row, letters))
+
+
+def _divergence(row: AlignedStep, passed: Outcomes, texts: _StepTexts) -> Iterator[_Line]:
     """Runs that did the same share a line; if the function is the same, later lines only show the differences."""
     groups: list[list[str]] = []
     for letter in passed:
@@ -200,11 +217,20 @@ def _divergence(row: AlignedStep, passed: Outcomes, results: ResultTexts, clock:
         else:
             group.append(letter)
     first = row.steps[groups[0][0]]
+    example = _shortest_passing(row, groups, passed)
     for group in groups:
         step = row.steps[group[0]]
-        called = (difference_text(step, first) if step is not first else "") or call_text(step)
-        text = f"{called}{results.text(step)}"
-        yield _Line(tuple(group), _places(row, group), text, clock.text(row, group))
+        said_chars = SHORT_TEXT_CHARS if example and passed[group[0]] and group is not example else MAX_SAID_CHARS
+        called = difference_text(step, first) if step is not first else ""
+        called = called or call_text(step, said_chars=said_chars)
+        text = f"{called}{texts.results.text(step)}"
+        yield _Line(tuple(group), _places(row, group), text, texts.clock.text(row, group))
+
+
+def _shortest_passing(row: AlignedStep, groups: Sequence[list[str]], passed: Outcomes) -> list[str] | None:
+    """Of several final answers that passed, those whose words are shown whole: the others say the same at length."""
+    passing = [group for group in groups if row.label == FINAL and passed[group[0]]]
+    return min(passing, key=lambda group: len(row.steps[group[0]].text), default=None)
 
 
 def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
@@ -233,11 +259,14 @@ def _places(row: AlignedStep, letters: Sequence[str]) -> str:
 def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str]) -> Iterator[str]:
     places_of = defaultdict[str, list[str]](list)
     for run in runs:
+        answers = {answer.position for _, answered in questions_of(run) for answer in answered}
         for step in run.steps:
             if step.kind == "wait" and not step.function:
                 places_of["waits"].append(f"{run.letter}#{step.position}")
-            elif _reaches_the_agent(step) and not flatten(packet.task).startswith(flatten(step.text)):
-                places_of[f"{step.actor}: {quote_words(shortened(step.text))}"].append(f"{run.letter}#{step.position}")
+            elif step.position not in answers and _reaches_the_agent(step) and not _is_known(step, packet):
+                text = f"{step.actor}: {quote_words(shortened(step.text))}"
+                said_before = (other for other in places_of if step.actor == "user" and are_alike(other, text))
+                places_of[next(said_before, text)].append(f"{run.letter}#{step.position}")
     yield from (f"  {' '.join(places)} {text}" for text, places in places_of.items())
     if tainted := [f"{run.letter}#{step.position}" for run in runs for step in run.steps if step.tainted]:
         yield f"  {' '.join(tainted)} calls that followed an instruction planted in a result: they teach nothing"
@@ -245,6 +274,11 @@ def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str
 
 def _reaches_the_agent(step: Step) -> bool:
     return step.kind in ("message", "notification") and step.actor in ("user", "environment")
+
+
+def _is_known(step: Step, packet: Packet) -> bool:
+    repeated = flatten(packet.task).startswith(flatten(step.text))
+    return repeated or (step.actor == "user" and repeats_the_task(step.text, packet))
 
 
 # Hints
@@ -305,7 +339,7 @@ def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
         signal
         for signal in signals
         if (signal.functions, signal.kind) not in sharper
-        and not (signal.kind == "first divergence" and of_one_side.issuperset(signal.functions))
+        and not (signal.kind == "first divergence" and not of_one_side.isdisjoint(signal.functions))
         and (signal.kind == ALIKE or _evidence(signal) not in alike)
     ]
 
