@@ -39,6 +39,7 @@ def test_personal_data_is_recognised_by_its_form(text: str, what: str) -> None:
         "Dates are YYYY-MM-DD, such as 2024-05-15 10:30; ISO 8601.",
         "The token: an identifier from `login`. The password: text.",
         "HTTP 404 in 12 of 130 calls; wait 5 minutes, then retry 3 times.",
+        "References are written like A99-99999, and files like AAA-9999-9999.",
         "Read/write access, base64 or utf-8, and/or SHA256.",
         "Amounts are in cents: 123.45 (12345), 1234.56 12345.",
         "Keep 1 free lane open, leave 2 items in place, and move 40 units each way; the free lane 3 is for returns.",

@@ -35,6 +35,8 @@ _STREET = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_\-]*[A-Za-z0-9])?")
+_FORM = re.compile(r"[9Aa\-]*A[9Aa\-]*")
+"""`A99-99999` says how references are written, and is none."""
 _NO_WORD = re.compile(r"[\d!#$%&*+=@^~]")
 
 
@@ -74,7 +76,7 @@ def _names_a_street(match: re.Match[str]) -> bool:
 
 
 def _is_identifier(token: str) -> bool:
-    if len(token) < 7:
+    if len(token) < 7 or _FORM.fullmatch(token):
         return False
     digits = sum(char.isdigit() for char in token)
     if digits == len(token):
