@@ -10,6 +10,8 @@ from tests.made_runs import call, run
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import explain_kind
 from contramem.study.explain import drop_narrower, explain
+from contramem.study.report_json import explanation_json
+from contramem.study.report_text import write_explanations
 from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
 
@@ -86,7 +88,7 @@ def orders(packs_others: bool) -> Iterator[Trajectory]:
             steps = [book, pack, *([tell] if told else [])]
             yield run(source, told, *steps, task=f"Urgent: book order {number}.", task_id=f"urgent-{number}")
             steps = [book, *([pack] if packs_others else [])]
-            yield run(source, True, *steps, task=f"Book order {number}.", task_id=f"other-{number}")
+            yield run(source, True, *steps, task=f"Put shelf {number} aside at noon.", task_id=f"other-{number}")
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,23 @@ def test_of_guards_that_fit_the_same_runs_one_that_holds_elsewhere_comes_first(p
     (difference,) = found.differences
     assert str(difference.guard) == guard
     assert difference.is_local is packs_others
+
+
+def test_what_other_tasks_contradict_is_weak_and_explains_no_failure() -> None:
+    run_set = RunSet.of(orders(packs_others=True))
+    urgent = next(kind for kind in run_set.kinds if any("urgent" in task for task in kind.tasks))
+    (report,) = explain_kind(run_set, kind=urgent.name, on_all=True)
+    (hint,) = report.weak
+    assert str(hint.guard) == "response(Shop.create_booking, Shop.send_notice)"
+    assert not report.explanation.differences
+    assert report.explanation.unexplained == report.explanation.failing
+
+
+def test_weak_hints_are_counted_and_shown_on_request() -> None:
+    run_set = RunSet.of(orders(packs_others=True))
+    reports = explain_kind(run_set, on_all=True)
+    guard = "response(Shop.create_booking, Shop.send_notice)"
+    assert "1 weak hint left out" in write_explanations(reports)
+    assert guard not in write_explanations(reports)
+    assert f"weak {guard}" in write_explanations(reports, with_weak=True)
+    assert [hint["guard"] for report in reports for hint in explanation_json(report)["weak"]] == [guard]

@@ -143,7 +143,8 @@ def try_(
 @click.option("--function", metavar="F", help="Tasks in which some run calls this function, whatever their kind.")
 @click.option("--limit", type=click.IntRange(min=1), default=8, show_default=True, help="Differences per kind.")
 @click.option("--all", "on_all", is_flag=True, help="Use all tasks. Nothing can be confirmed on them afterwards.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--weak", is_flag=True, help="Also show hints that are mostly accidents.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, weak hints included.")
 def explain(
     path: Path,
     options: ReadOptions,
@@ -152,6 +153,7 @@ def explain(
     function: str | None,
     limit: int,
     on_all: bool,
+    weak: bool,
     as_json: bool,
 ) -> None:
     """Rank what separates passing from failing runs of a kind of task, each as a guard to try.
@@ -163,4 +165,4 @@ def explain(
     if as_json:
         print_json([explanation_json(report) for report in reports])
     else:
-        click.echo(write_explanations(reports))
+        click.echo(write_explanations(reports, with_weak=weak))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from contramem.errors import GuardError, UsageError, nearest
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
-from contramem.study.explain import Explanation, explain
+from contramem.study.explain import Difference, Explanation, explain
 from contramem.study.guard_check import check_names, find_unmet
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import Split, find_splits
-from contramem.study.trial import Trial, replay_guard, weigh
+from contramem.study.trial import Trial, replay_guard, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.study.values_seen import SeenValues, list_values
 from contramem.traces.pool import Pool
@@ -190,6 +190,12 @@ class ExplainReport(NamedTuple):
     name: str
     tasks: int
     explanation: Explanation
+    """Without what is weak."""
+    weak: tuple[Difference, ...]
+    """Differences that few readers would find true: passing runs of other tasks break them, or their condition may be
+    luck and chance explains the rest. They are hints where to look, and explain nothing."""
+    observed: frozenset[Guard]
+    """What these runs show well enough to be called observed."""
     values: dict[Guard, SeenValues]
     """The values that runs had in the places the guards look at."""
     kept_back: int = 0
@@ -214,14 +220,35 @@ def explain_kind(
         looked_at = {run.task for run in runs}
         others = [run for run in everywhere if run.task not in looked_at]
         explanation = explain(runs, run_set, limit, others=others)
-        values = {
-            each.guard: list_values(each.guard, runs) for each in (*explanation.differences, *explanation.overlapping)
-        }
+        guards = [each.guard for each in explanation.all_differences]
+        observed = frozenset(guard for guard in guards if try_guard(guard, runs, run_set).is_observed)
+        explanation, weak = _set_weak_aside(explanation, observed)
+        values = {guard: list_values(guard, runs) for guard in guards}
         changes = _count_changes(runs)
         elsewhere = () if function else _find_elsewhere(run_set, changes, looked_at)
         kept_back = len(set(tasks) - looked_at)
-        reports.append(ExplainReport(name, len(looked_at), explanation, values, kept_back, changes, elsewhere))
+        reports.append(
+            ExplainReport(name, len(looked_at), explanation, weak, observed, values, kept_back, changes, elsewhere)
+        )
     return reports
+
+
+def _set_weak_aside(
+    explanation: Explanation, observed: Collection[Guard]
+) -> tuple[Explanation, tuple[Difference, ...]]:
+    """The explanation without its weak differences, and these. The failures they account for count as unexplained."""
+
+    def is_weak(difference: Difference) -> bool:
+        return difference.is_local or (difference.is_doubtful and difference.guard not in observed)
+
+    weak = tuple(each for each in explanation.all_differences if is_weak(each))
+    listed = replace(
+        explanation,
+        differences=tuple(each for each in explanation.differences if not is_weak(each)),
+        overlapping=tuple(each for each in explanation.overlapping if not is_weak(each)),
+        unexplained=explanation.unexplained + sum(each.explains for each in weak),
+    )
+    return listed, weak
 
 
 def _count_changes(runs: Sequence[StudyRun]) -> tuple[tuple[tuple[str, ...], int, int], ...]:

@@ -87,6 +87,10 @@ class Explanation:
     failing: int
     unexplained: int
 
+    @property
+    def all_differences(self) -> tuple[Difference, ...]:
+        return *self.differences, *self.overlapping
+
 
 class Elsewhere:
     """Runs of other tasks, in which a guard that was found has to hold as well if it is to be true as it stands."""

@@ -75,11 +75,17 @@ class Instruments:
         function: Annotated[str, Field(description="instead of a kind: all tasks in which some run calls it")] = "",
         limit: Annotated[int, Field(description="differences per kind")] = 8,
         everything: Annotated[bool, Field(description="on all tasks, for what few tasks show")] = False,
+        weak: Annotated[bool, Field(description="also hints that are mostly accidents")] = False,
     ) -> str:
         """What separates passing from failing runs of a kind of task, or of all tasks that use a function: ranked, each
         as a guard to try, with the values that runs gave there. Counted on the open half of the tasks."""
         chosen = {"kind": kind or None, "function": function or None}
-        return _answer(lambda: write_explanations(explain_kind(self.run_set, **chosen, limit=limit, on_all=everything)))
+
+        def explain() -> str:
+            reports = explain_kind(self.run_set, **chosen, limit=limit, on_all=everything)
+            return write_explanations(reports, with_weak=weak)
+
+        return _answer(explain)
 
     def query_runs(self, sql: Annotated[str, Field(description="one SELECT for DuckDB")]) -> str:
         """Run one SELECT over all runs, as tab-separated rows. Read-only. At most 200 rows come back, so count and

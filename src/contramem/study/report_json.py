@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from contramem.monitor.guard import Guard
 from contramem.study.ask import ExplainReport, TrialReport
 from contramem.study.explain import Difference
 from contramem.study.sharpen import Split
-from contramem.study.values_seen import SeenValues
 
 _DOUBT = "about {:.0f} conditions of this sort would fit as well by luck: does this one make sense?"
 
@@ -63,8 +60,9 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
         "failing": explanation.failing,
         "unexplained": explanation.unexplained,
         "tried": explanation.tried,
-        "differences": [_difference_json(each, report.values) for each in explanation.differences],
-        "overlapping": [_difference_json(each, report.values) for each in explanation.overlapping],
+        "differences": [_difference_json(each, report) for each in explanation.differences],
+        "overlapping": [_difference_json(each, report) for each in explanation.overlapping],
+        "weak": [_difference_json(each, report) for each in report.weak],
         "changes": [
             {"functions": ", ".join(made), "passed": passed, "failed": failed}
             for made, passed, failed in report.changes
@@ -72,7 +70,7 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
     }
 
 
-def _difference_json(difference: Difference, values: Mapping[Guard, SeenValues]) -> dict[str, Any]:
+def _difference_json(difference: Difference, report: ExplainReport) -> dict[str, Any]:
     doubt = {"doubtful": _DOUBT.format(difference.by_luck)} if difference.is_doubtful else {}
     return {
         "guard": str(difference.guard),
@@ -80,10 +78,11 @@ def _difference_json(difference: Difference, values: Mapping[Guard, SeenValues])
         "counts": difference.counts._asdict(),
         "tasks": difference.tasks,
         "chance": _round(difference.chance),
+        "observed": difference.guard in report.observed,
         "explains": difference.explains,
         **doubt,
         "elsewhere": difference.elsewhere._asdict(),
-        "values": values.get(difference.guard, {}),
+        "values": report.values.get(difference.guard, {}),
         "same": [str(guard) for guard in difference.same],
     }
 

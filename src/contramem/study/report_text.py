@@ -149,13 +149,14 @@ def _why_unprovable(unprovable: Unprovable) -> str:
     return f"the runs there are too few to prove it ({about}: {least})"
 
 
-def write_explanations(reports: Sequence[ExplainReport]) -> str:
+def write_explanations(reports: Sequence[ExplainReport], *, with_weak: bool = False) -> str:
     """What separates the runs of each kind; kinds without a result last, with what their runs did."""
     telling = [report for report in reports if report.explanation.differences]
     silent = [report for report in reports if not report.explanation.differences]
     unseen = [report.name for report in silent if not report.tasks]
-    blocks = ["\n".join(_explanation_lines(report)) for report in telling]
-    blocks += ["\n".join(_silence_lines(report)) for report in silent if report.explanation.failing]
+    shown = [(report, _explanation_lines) for report in telling]
+    shown += [(report, _silence_lines) for report in silent if report.explanation.failing]
+    blocks = ["\n".join([*write(report), *_weak_lines(report, with_weak)]) for report, write in shown]
     if unseen:
         blocks.append(f"No task on the open half, so look with everything (--all): {', '.join(unseen)}.")
     return "\n".join(blocks) or "No run failed here."
@@ -188,29 +189,40 @@ def _explanation_lines(report: ExplainReport) -> Iterator[str]:
     )
     for number, difference in enumerate(explanation.differences, 1):
         yield f"{number}. {difference.guard}"
-        yield f"   {_outcomes(difference.counts)}; {_weight(difference)}"
-        if difference.is_doubtful:
-            yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
-        yield from _elsewhere_lines(difference)
-        yield from _value_lines(report.values.get(difference.guard, {}), "   ")
-        yield from (f"   fits the same runs: {guard}" for guard in difference.same[:MAX_SAME])
-        if len(difference.same) > MAX_SAME:
-            yield f"   fits the same runs: {len(difference.same) - MAX_SAME} others (json lists them)"
+        yield f"   {_outcomes(difference.counts)}; {_weight(difference, report)}"
+        yield from _detail_lines(difference, report)
     for difference in explanation.overlapping:
         yield f"also {difference.guard}"
         yield f"   {_outcomes(difference.counts)}; its failures are explained above"
-        yield from _elsewhere_lines(difference)
 
 
-def _elsewhere_lines(difference: Difference) -> Iterator[str]:
+def _weak_lines(report: ExplainReport, with_weak: bool) -> Iterator[str]:
+    """What is no more than a hint, or how many of these there are."""
+    if report.weak and not with_weak:
+        yield f"   ({_count(len(report.weak), 'weak hint')} left out, mostly accidents; weak (--weak) shows them)"
+        return
+    for difference in report.weak:
+        yield f"weak {difference.guard}"
+        yield f"   {_outcomes(difference.counts)}; {_weight(difference, report)}"
+        yield from _detail_lines(difference, report)
+
+
+def _detail_lines(difference: Difference, report: ExplainReport) -> Iterator[str]:
+    if difference.is_doubtful:
+        yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
     if difference.is_local:
         broke, passed = difference.elsewhere.broke_passed, difference.elsewhere.passed
         yield f"   elsewhere {broke} of {passed} passing runs break it: add what sets these tasks apart"
+    yield from _value_lines(report.values.get(difference.guard, {}), "   ")
+    yield from (f"   fits the same runs: {guard}" for guard in difference.same[:MAX_SAME])
+    if len(difference.same) > MAX_SAME:
+        yield f"   fits the same runs: {len(difference.same) - MAX_SAME} others (json lists them)"
 
 
-def _weight(difference: Difference) -> str:
-    failures = _count(difference.explains, "failure")
-    return f"{_count(difference.tasks, 'task')}; chance {difference.chance:.2g}; explains {failures}"
+def _weight(difference: Difference, report: ExplainReport) -> str:
+    grade = "observed" if difference.guard in report.observed else "not observed"
+    tasks, failures = _count(difference.tasks, "task"), _count(difference.explains, "failure")
+    return f"{tasks}; chance {difference.chance:.2g}, {grade}; explains {failures}"
 
 
 def write_reply(reply: Reply) -> str:

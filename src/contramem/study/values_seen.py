@@ -77,7 +77,8 @@ def _write(counts: Counter[str]) -> str:
     if counts and len(numbers) == len(counts):
         return _list(_spread(sorted(numbers, key=lambda value: (numbers[value], value))))
     most = MAX_TEXTS if any(len(value) > LONG_CHARS for value in counts) else MAX_VALUES
-    more = f" and {len(counts) - most} others" if len(counts) > most else ""
+    left = len(counts) - most
+    more = f" and {left} other{'' if left == 1 else 's'}" if left > 0 else ""
     return _list(f"{value} ({count})" for value, count in counts.most_common(most)) + more
 
 
