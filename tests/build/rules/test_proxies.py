@@ -59,3 +59,14 @@ def test_a_proven_rule_must_be_more_than_chance_without_the_failures_of_others(t
     for more, proxies in ((0, [guards[1]]), (1, [guards[1]]), (8, [])):
         shown = [*packets, *map(without_note, range(more))]
         assert [card.card.guards[0] for card in find_proxies(cards, shown)] == proxies
+
+
+def test_a_change_made_twice_is_a_mistake_whatever_else_a_run_did(tmp_path: Path) -> None:
+    packets = [shift(number) for number in range(4)]
+    entry = build_skills(tmp_path, *packets).entries[0]
+    for number in range(4):
+        task = {"task": "Bring pa-1-77 away.", "task_id": f"twice {number}"}
+        good = [run(source, True, SAVE, NOTE, MOVE, "Done.", **task) for source in "ab"]
+        packets.append(packet(*good, run("c", False, MOVE, MOVE, "Done.", **task)))
+    guards = ["precedence(Depot.save, Depot.move)", "at_most_once(Depot.move)"]
+    assert find_proxies([learning_card(observed(entry, guard)) for guard in guards], packets) == []

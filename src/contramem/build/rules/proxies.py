@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from contramem.bank.support import GRADES
 from contramem.build.learning import LearningCard
+from contramem.build.rules.kinds.at_most_once import AtMostOnce
 from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.packet import Packet
@@ -25,7 +26,7 @@ def find_proxies(cards: Sequence[LearningCard], packets: Sequence[Packet]) -> li
 
     Rules that stand alone (a look, the change itself, a change made twice) are not compared.
     """
-    compared = [card for card in cards if card.card.guards and not (card.rule and card.rule.STANDS_ALONE)]
+    compared = [card for card in cards if card.card.guards and not _stands_alone(card)]
     replays = {card.card.card_id: _replay(card, packets) for card in compared}
     broken = {key: {run for replayed in each for run in _broken(*replayed)} for key, each in replays.items()}
     left = {card.card.card_id: card for card in compared if broken[card.card.card_id]}
@@ -36,6 +37,11 @@ def find_proxies(cards: Sequence[LearningCard], packets: Sequence[Packet]) -> li
             del left[card.card.card_id]
             proxies.append(card)
     return proxies
+
+
+def _stands_alone(card: LearningCard) -> bool:
+    made_twice = all(guard.template == AtMostOnce.TEMPLATE for guard in guards_of(card.card.guards))
+    return made_twice or (card.rule is not None and card.rule.STANDS_ALONE)
 
 
 def _explains_nothing(

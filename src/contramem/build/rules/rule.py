@@ -74,7 +74,7 @@ class Rule(ABC):
     KIND: ClassVar[str]
     STANDS_ALONE: ClassVar[bool] = False
     """Is breaking it a mistake whatever else the run did, and no sign of another mistake? Such is what runs left out
-    entirely, and a change that was made twice."""
+    entirely."""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()

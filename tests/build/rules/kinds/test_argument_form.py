@@ -98,8 +98,9 @@ def test_one_refusal_is_enough_only_if_it_names_the_argument() -> None:
 
 
 def test_an_error_that_the_right_form_gets_as_well_is_about_something_else() -> None:
-    busy = day(3, book(REFUSED, cars=["kombi"], start="2031-04-03 10:00"))
-    assert rules(with_seconds(1), with_seconds(2), busy) == []
+    busy = [day(number, *[book(REFUSED, cars=["kombi"], start=f"2031-04-{number:02} 10:00")] * 9) for number in (3, 4)]
+    assert rules(with_seconds(1), with_seconds(2), *busy) == []
+    assert rules(*map(with_seconds, range(10, 20)), *busy), "too many to be explained by that"
 
 
 def test_the_rule_survives_the_store() -> None:

@@ -27,6 +27,8 @@ MIN_WORKED = 5
 """How many calls must have worked with the right form."""
 MIN_REFUSED = 2
 """How many calls must have been refused with the wrong form, unless the error names the argument."""
+MAX_CHANCE = 0.01
+"""The probability that no call works with a form, if it is refused as often as the right one."""
 _UNSAID = frozenset({"null", "empty text", "empty list"})
 """A value that is left out is not written in another way."""
 
@@ -150,13 +152,17 @@ class _FormCounts(NamedTuple):
         return counts
 
     def bear_out(self, correction: _Correction) -> bool:
-        """Does no call work with the wrong forms, and many with the right ones, which are never refused so?"""
+        """Does no call work with the wrong forms, and many with the right ones? If these are refused in the same way
+        now and then, chance must not explain that none worked."""
         return all(self._bear_out(correction, form) for form in correction.forms)
 
     def _bear_out(self, correction: _Correction, form: NewForm) -> bool:
         function, error = correction.refused.function, correction.refused.error
         wrong, right = ((function, form.argument, each) for each in (form.wrong, form.right))
-        if self.worked[wrong] or self.worked[right] < MIN_WORKED or error in self.errors[right]:
+        if self.worked[wrong] or self.worked[right] < MIN_WORKED:
+            return False
+        usual = self.refused[right] / (self.refused[right] + self.worked[right])
+        if error in self.errors[right] and usual ** self.refused[wrong] > MAX_CHANCE:
             return False
         return self.refused[wrong] >= MIN_REFUSED or form.argument in error
 

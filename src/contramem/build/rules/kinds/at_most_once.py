@@ -20,7 +20,6 @@ class AtMostOnce(GuardRule):
     """`function` is not called twice with the same arguments."""
 
     KIND = "at most once"
-    STANDS_ALONE = True
     TEMPLATE = "at_most_once"
     SHARPNESS = 1.1
 
