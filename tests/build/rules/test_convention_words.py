@@ -46,6 +46,10 @@ def test_a_rule_about_the_words_of_a_request_has_them_in_its_title() -> None:
     assert words("existence(Mail.escalate) when task contains urgent").title == "Requests about “urgent”: call escalate"
 
 
+def test_whoever_found_nothing_has_looked() -> None:
+    assert words("existence(Files.search) when Files.find has none").rule == "Call `search` if `find` returns no items."
+
+
 def test_a_read_that_words_of_a_request_ask_for_is_a_look() -> None:
     said = words("existence(Mail.search_emails) when task contains reply")
     assert said.title == "Requests about “reply”: look with search_emails"

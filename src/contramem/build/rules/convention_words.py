@@ -220,11 +220,13 @@ class ConventionWords:
 
     @property
     def _looks(self) -> str:
-        """The result to read first: failing runs rarely know what decides, because they never asked for it."""
+        """The result to read first: failing runs rarely know what decides, because they never asked for it. Whoever
+        finds nothing has looked."""
         looks = [
             code_name(part.function)
             for part in (*self.guard.conditions, *self.guard.exceptions)
             if isinstance(part, (FieldReturned, FieldSum, ItemsReturned))
+            if not (isinstance(part, ItemsReturned) and part.at_most == 0 and self.guard.template == "existence")
         ]
         return f" Look with {join_list(list(dict.fromkeys(looks)))} before you decide." if looks else ""
 

@@ -47,7 +47,7 @@ def test_the_same_value_in_another_form_is_a_rule_about_the_form(tmp_path: Path)
     assert first == again
     rule = first.words().core_rule
     assert "`start` as a date YYYY-MM-DD HH:MM, not as a date YYYY-MM-DD HH:MM:SS" in rule
-    assert f"Otherwise it answers “{REFUSED}”." in rule
+    assert f"Otherwise it answers “{REFUSED}”; then make the same call again" in rule
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,12 @@ def test_the_same_value_in_another_form_is_a_rule_about_the_form(tmp_path: Path)
 def test_lists_and_numbers_have_forms_too(refused: dict[str, Any], taken: dict[str, Any]) -> None:
     calls = [book(REFUSED, **refused), *[book(**taken)] * 5]
     assert rules(day(1, *calls), day(2, *calls))
+
+
+def test_one_value_that_must_stand_in_a_list_is_called_single() -> None:
+    calls = [book("cars: not a list", cars="kombi"), book(cars=["kombi"])]
+    (rule,) = rules(day(1, *calls), day(2))
+    assert "write `cars` as a list of texts, not as a single text" in rule.words().core_rule
 
 
 def mistakes() -> Iterator[tuple[str, list[Call]]]:

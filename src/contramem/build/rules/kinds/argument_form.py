@@ -81,13 +81,13 @@ class ArgumentForm(Rule):
         names = [f"`{name}`" for name in dict.fromkeys(form.argument for form in self.forms)]
         right = [f"{order.arguments} as {order.right}" for order in orders]
         order = ", and ".join(f"{order.arguments} as {order.right}, not as {order.wrong}" for order in orders)
-        answer = f" Otherwise it answers “{self.error}”." if self.error else ""
+        answer = f"it answers “{self.error}”" if self.error else "it refuses the call"
         return Words(
             title=f"Write {join_list(right)} for {short_name(self.function)}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
-            core_rule=f"When you call {function}, write {order}.{answer} After that, make the same call again with the "
-            "value written this way.",
+            core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make the same call again with "
+            "the value written this way.",
             completion=(f"{function} succeeded with {join_list(right)}",),
             success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
             recovery=f"Make the same call again with {join_list(right)}.",
@@ -98,7 +98,8 @@ class ArgumentForm(Rule):
         """Arguments with the same forms together."""
         wrong, right = defaultdict[str, list[str]](list), dict[str, str]()
         for form in self.forms:
-            wrong[form.argument].append(_with_article(form.wrong))
+            is_single = is_list_form(form.right) and not is_list_form(form.wrong)
+            wrong[form.argument].append(f"a single {form.wrong}" if is_single else _with_article(form.wrong))
             right[form.argument] = _with_article(form.right)
         alike = defaultdict[tuple[str, str], list[str]](list)
         for argument, forms in wrong.items():

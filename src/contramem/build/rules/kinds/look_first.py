@@ -36,7 +36,7 @@ class LookFirst(Rule):
         return replace(self, functions=tuple(name for name in self.functions if name in functions)[:MAX_CALLS])
 
     def words(self) -> Words:
-        calls = " or ".join(map(code_name, self.functions))
+        calls = ", ".join(map(code_name, self.functions))
         if self.gets_replies:
             asking = f"can be found in {self.app}; ask only for what you did not find there"
         else:
