@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from contramem.monitor.comparison import NUMERIC
+from contramem.monitor.comparison import NUMERIC, plain_text
 from contramem.monitor.date_relation import MONTH_ENDS, parse_date_relation
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
@@ -85,7 +85,7 @@ class AccidentChecks:
         if guard.template not in ("existence", "absence") or test is None or not guard.target:
             return False
         if test.test in ("contains", "mentions"):
-            return self._misses_wrong_texts(guard, kinds)
+            return self._is_dictated(guard.target, test.argument, kinds)
         given = [value for value in self._values(guard.target, test.argument) if self._kinds[value.run.task] in kinds]
         contrasted = _select_contrasted(given)
         if not contrasted:
@@ -99,14 +99,18 @@ class AccidentChecks:
         is_by_chance = _chance_of_day(day, [value for value in given if value.run.passed], broken) > MAX_CHANCE_OF_DAY
         return is_by_chance or bool(_own_conditions(guard))
 
-    def _misses_wrong_texts(self, guard: Guard, kinds: set[str]) -> bool:
-        """Does it forbid to mention something that most failing runs do not mention? Every run writes its own text, and
-        whoever fails has written some word that nobody else wrote."""
-        if guard.template != "absence":
-            return False
-        failing = [run.recorded for run in self._evidence if not run.passed and self._kinds[run.task] in kinds]
-        verdicts = [verdict for verdict in replay_on_all(guard, failing) if verdict != "vacuous"]
-        return verdicts.count("broken") < MIN_EXPLAINED * len(verdicts)
+    def _is_dictated(self, function: str, argument: str, kinds: set[str]) -> bool:
+        """Do most passing runs write a text that stands in the request? Then what other texts contain or lack is no
+        rule about texts."""
+        given = [
+            (run, call.arguments.get(argument))
+            for run in self._evidence
+            if run.passed and function in run.called and self._kinds[run.task] in kinds
+            for call in run.recorded.calls
+            if call.function == function and call.worked
+        ]
+        dictated = [text for run, text in given if text and plain_text(str(text)) in plain_text(run.trajectory.task)]
+        return 2 * len(dictated) > len(given)
 
     def _values(self, function: str, argument: str) -> Iterator[_GivenValues]:
         for run in self._evidence:

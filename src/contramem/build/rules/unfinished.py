@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, dropwhile, pairwise
+from itertools import dropwhile, pairwise
 from typing import Any, NamedTuple
 
+from contramem.build.functions.words import verb_of
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
@@ -116,9 +117,7 @@ class _Omissions:
         """The changes that words of requests ask for, using the words that together cover most failing runs without a
         change. `names_functions`: only changes that name a function."""
         words = TaskWords(self._runs)
-        asking = [
-            (function, atom) for function in self._changes for atom in _join_words(words.about(function, max_words=1))
-        ]
+        asking = [(function, atom) for function in self._changes for atom in _find_orders(function, words)]
         changes = [change for function, atom in asking for change in self._find_requested_changes(function, atom)]
         changes = [change for change in changes if change.names_function or not names_functions]
         covered = 0
@@ -200,13 +199,18 @@ def _gets_reply(run: StudyRun) -> bool:
     return any(event.actor == "user" for event in after)
 
 
-def _join_words(atoms: Sequence[Atom]) -> list[Atom]:
-    """Requests that contain one of the words, and those that contain two of them: `create` and `file`."""
+def _find_orders(function: str, words: TaskWords) -> list[Atom]:
+    """Requests that contain the verb of the function, and those that contain another word of its name as well: `create`
+    and `file`. A word that only names a thing orders nothing."""
+    app, _, name = function.partition(".")
+    orders = words.about(f"{app}.{verb_of(name)}", max_words=1)
     pairs = [
-        Atom(f"{first.text} and {second.text}", first.mask & second.mask, first.choices)
-        for first, second in combinations(atoms, 2)
+        Atom(f"{order.text} and {other.text}", order.mask & other.mask, other.choices)
+        for order in orders
+        for other in words.about(function, max_words=1)
+        if other.mask not in (atom.mask for atom in orders)
     ]
-    return [*atoms, *pairs]
+    return [*orders, *pairs]
 
 
 def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:

@@ -86,8 +86,8 @@ class ArgumentForm(Rule):
             title=f"Write {join_list(right)} for {short_name(self.function)}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
-            core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make the same call again with "
-            "the value written this way.",
+            core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make the same call again "
+            "with the value written this way.",
             completion=(f"{function} succeeded with {join_list(right)}",),
             success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
             recovery=f"Make the same call again with {join_list(right)}.",
