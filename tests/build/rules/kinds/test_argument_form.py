@@ -70,6 +70,29 @@ def test_one_value_that_must_stand_in_a_list_is_called_single() -> None:
     assert "write `cars` as a list of texts, not as a single text" in rule.words().core_rule
 
 
+def test_a_list_that_never_works_needs_no_run_that_corrects_it() -> None:
+    """One run tries lists of ports until it gives up; the others name one port."""
+
+    def trip(number: int) -> Packet:
+        task = {"task": f"Book crossing {number}.", "task_id": f"crossing {number}"}
+        one, two = book(port="Dover"), book(REFUSED, port=["Dover", "Hull"])
+        good = [run(source, True, one, "Done.", **task) for source in "abc"]
+        return packet(*good, run("d", False, two, two, two, "It does not work.", **task))
+
+    assert rules(trip(1)) == []
+    assert {rule.forms for rule in rules(trip(1), trip(2))} == {(("port", "list of texts", "text"),)}
+
+
+def test_a_task_that_nobody_passed_has_no_good_example(tmp_path: Path) -> None:
+    calls = [book(REFUSED, cars="kombi"), book(cars=["kombi"])]
+    failing = [
+        packet(*(run(source, False, *calls, "Done.", task=f"Go {number}.", task_id=f"{number}") for source in "abc"))
+        for number in (1, 2)
+    ]
+    (entry,) = build_skills(tmp_path, *failing).entries
+    assert entry.served
+
+
 def mistakes() -> Iterator[tuple[str, list[Call]]]:
     start, later = "2031-04-01 10:00", "2031-04-05 11:30"
     yield (

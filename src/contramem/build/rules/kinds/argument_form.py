@@ -1,14 +1,15 @@
 """Argument form: a tool refuses an argument written one way and takes the same value written another way.
 
 The tool shows it within one run, whatever the outcome: a call is refused, and the next one, which differs in nothing
-but how values are written, works. All other runs must bear it out.
+but how values are written, works. All other runs must bear it out. Where a list is always refused and single values are
+not, no run has to show both.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
@@ -59,6 +60,7 @@ class ArgumentForm(Rule):
         """Yield the rules about the functions of an ability, once for each task whose runs show it."""
         counts = _FormCounts.of(packets)
         borne_out = [each for each in _find_corrections(packets) if counts.bear_out(each)]
+        borne_out += counts.find_refused_lists(packets, {each.refused.function for each in borne_out})
         for corrections in _group_by_argument(borne_out):
             function = corrections[0].refused.function
             forms = tuple(dict.fromkeys(form for correction in corrections for form in correction.forms))
@@ -81,16 +83,17 @@ class ArgumentForm(Rule):
         names = [f"`{name}`" for name in dict.fromkeys(form.argument for form in self.forms)]
         right = [f"{order.arguments} as {order.right}" for order in orders]
         order = ", and ".join(f"{order.arguments} as {order.right}, not as {order.wrong}" for order in orders)
+        splits = any(is_list_form(form.wrong) and not is_list_form(form.right) for form in self.forms)
+        again = "one call for each value" if splits else "the same call again with the value written this way"
         answer = f"it answers “{self.error}”" if self.error else "it refuses the call"
         return Words(
             title=f"Write {join_list(right)} for {short_name(self.function)}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
-            core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make the same call again "
-            "with the value written this way.",
+            core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make {again}.",
             completion=(f"{function} succeeded with {join_list(right)}",),
             success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
-            recovery=f"Make the same call again with {join_list(right)}.",
+            recovery=f"Make {again}.",
         )
 
     @property
@@ -98,9 +101,9 @@ class ArgumentForm(Rule):
         """Arguments with the same forms together."""
         wrong, right = defaultdict[str, list[str]](list), dict[str, str]()
         for form in self.forms:
-            is_single = is_list_form(form.right) and not is_list_form(form.wrong)
-            wrong[form.argument].append(f"a single {form.wrong}" if is_single else _with_article(form.wrong))
-            right[form.argument] = _with_article(form.right)
+            is_about_lists = is_list_form(form.right) != is_list_form(form.wrong)
+            wrong[form.argument].append(_say_form(form.wrong, is_about_lists))
+            right[form.argument] = _say_form(form.right, is_about_lists)
         alike = defaultdict[tuple[str, str], list[str]](list)
         for argument, forms in wrong.items():
             alike[right[argument], " or ".join(forms)].append(f"`{argument}`")
@@ -115,16 +118,20 @@ class _Order(NamedTuple):
     wrong: str
 
 
-def _with_article(form: str) -> str:
+def _say_form(form: str, is_about_lists: bool) -> str:
+    if is_about_lists and not is_list_form(form):
+        return f"a single {form}"
     return f"{'an' if form[0] in 'aeiou' else 'a'} {form}"
 
 
 class _Correction(NamedTuple):
-    """A call that was refused, and the next one, which says the same in other forms and worked."""
+    """A call that was refused, and the next one, which says the same in other forms and worked; or one of another run
+    of the task that worked."""
 
     packet: Packet
     run: PacketRun
     refused: Step
+    worked_in: PacketRun
     worked: Step
     forms: tuple[NewForm, ...]
 
@@ -167,6 +174,26 @@ class _FormCounts(NamedTuple):
             return False
         return self.refused[wrong] >= MIN_REFUSED or form.argument in error
 
+    def find_refused_lists(self, packets: Sequence[Packet], known: Collection[str]) -> Iterator[_Correction]:
+        """Yield a case of each argument whose lists never work, where single values are never refused so."""
+        often = {key[0] for key, count in self.refused.items() if is_list_form(key[2]) and count >= MIN_WORKED}
+        concerned = often.difference(known)
+        for packet in packets:
+            made = [(run, step) for run in packet.runs for step in calls(run) if step.function in concerned]
+            for run, refused in made:
+                for worked_in, worked in made:
+                    if refused.error and not worked.error and refused.function == worked.function:
+                        yield from self._compare_lists(_Correction(packet, run, refused, worked_in, worked, ()))
+
+    def _compare_lists(self, case: _Correction) -> Iterator[_Correction]:
+        for argument, wrong in case.refused.forms.items():
+            form = NewForm(argument, wrong, case.worked.forms.get(argument, ""))
+            key = case.refused.function, argument, wrong
+            if is_list_form(wrong) and form.right and not is_list_form(form.right) and form.right not in _UNSAID:
+                alone = case.refused.error not in self.errors[key[0], argument, form.right]
+                if alone and self.refused[key] >= MIN_WORKED and self.bear_out(case._replace(forms=(form,))):
+                    yield case._replace(forms=(form,))
+
 
 def _find_corrections(packets: Sequence[Packet]) -> Iterator[_Correction]:
     for packet in packets:
@@ -177,7 +204,7 @@ def _find_corrections(packets: Sequence[Packet]) -> Iterator[_Correction]:
             for steps in made.values():
                 for refused, worked in pairwise(steps):
                     if refused.error and not worked.error and (forms := _find_new_forms(packet, run, refused, worked)):
-                        yield _Correction(packet, run, refused, worked, forms)
+                        yield _Correction(packet, run, refused, run, worked, forms)
 
 
 def _group_by_argument(corrections: Sequence[_Correction]) -> list[list[_Correction]]:
@@ -238,6 +265,12 @@ def _quote_error(corrections: Sequence[_Correction]) -> str:
 
 
 def _illustrate(rule: ArgumentForm, correction: _Correction) -> Lesson:
-    text = illustrate(rule, correction.packet, correction.run, transition=f"after “{rule.error}”" if rule.error else "")
-    steps = (correction.refused, correction.worked)
-    return Lesson(rule, text, tuple(Cite(correction.run.letter, step.position) for step in steps))
+    good = correction.worked_in if correction.worked_in.passed else None
+    bad = correction.run if correction.run is not good and not correction.run.passed else None
+    transition = f"after “{rule.error}”" if rule.error else ""
+    text = illustrate(rule, correction.packet, good, bad, transition=transition)
+    cites = (
+        Cite(correction.run.letter, correction.refused.position),
+        Cite(correction.worked_in.letter, correction.worked.position),
+    )
+    return Lesson(rule, text, cites)
