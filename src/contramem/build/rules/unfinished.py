@@ -115,7 +115,10 @@ class _Omissions:
 
     def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
         """The changes that words of requests ask for, using the words that together cover most failing runs without a
-        change. `names_functions`: only changes that name a function."""
+        change. `names_functions`: only changes that name a function. In a conversation, nothing: what is to be changed
+        is agreed on later."""
+        if self._gets_replies:
+            return
         words = TaskWords(self._runs)
         asking = [(function, atom) for function in self._changes for atom in _find_orders(function, words)]
         changes = [change for function, atom in asking for change in self._find_requested_changes(function, atom)]
