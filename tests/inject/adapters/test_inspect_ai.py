@@ -1,4 +1,5 @@
 import gc
+import time
 
 import pytest
 
@@ -6,12 +7,14 @@ pytest.importorskip("inspect_ai", reason="needs contramem[inspect]")
 
 from inspect_ai import Task, eval
 from inspect_ai.agent import react
+from inspect_ai.agent import run as run_agent
 from inspect_ai.approval import Approval, ApprovalPolicy, approver
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, accuracy, includes, scorer
 from inspect_ai.solver import generate, prompt_template, solver, system_message, use_tools
 from inspect_ai.tool import ToolCall, ToolError, tool
+from inspect_ai.util import turn_limit
 from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.inspect_ai import guided
@@ -33,15 +36,16 @@ CLOSE = ("close_ticket", {"ticket": "T1"})
 class Scripted:
     """Inspect's mockllm, replying from a list. The messages of each request are kept."""
 
-    def __init__(self, *replies):
+    def __init__(self, *replies, takes_s=0):
         self.requests = []
-        self._replies = iter(replies)
+        self._replies, self._takes_s = iter(replies), takes_s
         self.model = get_model("mockllm/model", custom_outputs=self._reply, memoize=False)
 
     def _reply(self, input, tools, tool_choice, config):
         self.requests.append(list(input))
         self.tools = {tool.name: tool.description for tool in tools}
         reply = next(self._replies)
+        time.sleep(self._takes_s)
         reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it counts with a download
         return reply
 
@@ -136,6 +140,59 @@ def test_a_submission_counts_where_no_room_is_left_for_another(desk, tools, offi
     task = Task(samples(open_task), solver=react(tools=tools), scorer=includes(), message_limit=10)
     log = run(guided(task, desk), model)
     assert log.results.scores[0].metrics["accuracy"].value == 1
+
+
+LIMITS = [
+    {"message_limit": 3},
+    {"message_limit": 8},
+    {"turn_limit": 1},
+    {"turn_limit": 3},
+    {"token_limit": 2},
+    {"token_limit": 19},
+    {"time_limit": 1},
+    {"working_limit": 1},
+]
+"""Each leaves no room for what a held call leads to: a reply is two tokens, and the first takes a while."""
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_a_call_is_made_where_the_limits_of_the_sample_leave_no_room_to_make_it_later(
+    desk, tools, office, open_task, run, limits
+):
+    # Used by the time of the call: more than a tenth of a second.
+    model = Scripted(calls(OPEN), calls(LOOK), calls(OPEN), submit(), submit(), takes_s=0.15)
+    run(guided(Task(samples(open_task), solver=react(tools=tools), **limits), desk), model)
+    assert office.done[0] == "open_ticket"
+
+
+def test_a_call_is_held_where_the_limits_of_the_sample_leave_room(desk, tools, office, open_task, run):
+    model = Scripted(calls(OPEN), calls(LOOK), calls(OPEN), submit(), submit())
+    limits = {"message_limit": 20, "turn_limit": 8, "token_limit": 1000, "time_limit": 3600, "working_limit": 3600}
+    run(guided(Task(samples(open_task), solver=react(tools=tools), **limits), desk), model)
+    assert office.done == ["lookup_code", "open_ticket"]
+
+
+def test_a_call_is_made_where_the_limits_of_an_agent_within_the_sample_leave_no_room(
+    desk, tools, office, open_task, run
+):
+    @solver
+    def limited():
+        async def solve(state, generate):
+            await run_agent(react(tools=tools), state.messages, limits=[turn_limit(1)])
+            return state
+
+        return solve
+
+    model = Scripted(calls(OPEN), ModelOutput.from_content("mockllm/model", "done"))
+    run(guided(Task(samples(open_task), solver=limited()), desk), model)
+    assert office.done == ["open_ticket"]
+
+
+def test_a_call_held_in_the_only_round_of_calls_is_not_lost(desk, tools, office, open_task, run):
+    model = Scripted(calls(OPEN), calls(LOOK), calls(OPEN), ModelOutput.from_content("mockllm/model", "done"))
+    solvers = [use_tools(tools), generate(tool_calls="single")]
+    run(guided(Task(samples(open_task), solver=solvers), desk), model)
+    assert office.done == ["lookup_code", "open_ticket"]
 
 
 def test_an_agent_that_stops_calling_tools_is_told_once_what_is_open(desk, tools, office, open_task, run):

@@ -1,6 +1,7 @@
 """The real PydanticAI, over HTTP, with a strict provider."""
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -9,9 +10,11 @@ pytest.importorskip("openai", reason="needs the OpenAI client")
 
 from pydantic import BaseModel
 from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, DeferredToolResults, ModelRetry, RunContext
+from pydantic_ai.exceptions import UsageLimitExceeded
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.usage import UsageLimits
 
 from contramem.inject.adapters.pydantic_ai import MemoryCapability
 
@@ -72,6 +75,53 @@ def test_a_call_in_the_reply_that_gives_the_output_is_made(desk, provider, offic
     guided = agent(desk, provider, office.tools, output_type=Verdict, end_strategy="exhaustive")
     assert run(guided, open_task).output == Verdict(text="done")
     assert office.done == ["open_ticket"]
+
+
+TOKENS_OF_A_REPLY = 2
+"""Input and output, as the provider says."""
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"request_limit": 1},
+        {"request_limit": 3},
+        {"tool_calls_limit": 3},
+        {"input_tokens_limit": 5},
+        {"output_tokens_limit": 5},
+        {"total_tokens_limit": 10 * TOKENS_OF_A_REPLY - 1},
+        {"per_request_input_tokens_limit": 5},
+    ],
+)
+def test_a_call_is_made_where_the_limits_of_the_run_leave_no_room_to_make_it_later(
+    desk, provider, office, open_task, limits
+):
+    provider.replies = [[OPEN], [LOOK], [OPEN], [NOTICE]]
+    with contextlib.suppress(UsageLimitExceeded):
+        run(agent(desk, provider, office.tools), open_task, usage_limits=UsageLimits(**limits))
+    assert office.done[0] == "open_ticket"
+
+
+def test_a_call_of_a_run_with_a_deadline_is_made(desk, provider, office, open_task):
+    provider.replies = [[OPEN]]
+    run(agent(desk, provider, office.tools), open_task, timeout=60)
+    assert office.done == ["open_ticket"]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"request_limit": 5}, {"request_limit": None}, {"tool_calls_limit": 5}, {"total_tokens_limit": 1000}],
+)
+def test_a_call_is_held_where_the_limits_of_the_run_leave_room(desk, provider, office, open_task, limits):
+    provider.replies = [[OPEN], [LOOK], [OPEN], [NOTICE]]
+    run(agent(desk, provider, office.tools), open_task, usage_limits=UsageLimits(**limits))
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def test_an_answer_at_the_request_limit_is_not_lost_to_a_reminder(desk, provider, office, open_task):
+    provider.replies = [[LOOK], [OPEN], ["done"]]
+    result = run(agent(desk, provider, office.tools), open_task, usage_limits=UsageLimits(request_limit=3))
+    assert result.output == "done"
 
 
 def test_a_failure_brings_the_card_beside_its_result(desk, provider, office, open_task):

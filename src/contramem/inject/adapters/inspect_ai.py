@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun, describe_held_call, is_ending_tool
+from contramem.inject.adapters.limits import has_room, is_hardly_used
 from contramem.inject.adapters.starter import Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Outcome
@@ -21,7 +23,7 @@ try:
     from inspect_ai.scorer import value_to_float
     from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
     from inspect_ai.tool import ToolCall, ToolCallView, ToolInfo
-    from inspect_ai.util import sample_limits
+    from inspect_ai.util import Limit, sample_limits
 except ImportError as error:
     raise missing(__name__, "inspect_ai", "inspect", error) from error
 
@@ -70,6 +72,8 @@ class _SampleRun:
     run: GuidedRun | None = None
     notes: dict[str, str] = field(default_factory=dict)
     """By id of a result that was looked at: what to say beside it, in every request from then on."""
+    held: set[str] = field(default_factory=set)
+    """Ids of calls that were held."""
     submitted: bool = False
     scored: bool = False
     """The agent is done: what is asked from now on is asked by scorers."""
@@ -113,8 +117,15 @@ class _SampleRun:
         if ends and len(_calls(reply)) == 1 and (note := self.before_final(history)):
             return describe_held_call(call.function, note)
         self.submitted = self.submitted or ends
-        turn = reply.id if reply else None
-        return self.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends_run=ends)
+        turn, last = reply.id if reply else None, ends or not _has_room(history)
+        text = self.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends_run=last)
+        if text is not None:
+            self.held.add(call.id)
+        return text
+
+    def ends_with_held_call(self, history: Sequence[ChatMessage]) -> bool:
+        last = history[-1] if history else None
+        return isinstance(last, ChatMessageTool) and last.tool_call_id in self.held
 
     def before_final(self, history: Sequence[ChatMessage]) -> str:
         """What is still open, once, if there is room for another reply."""
@@ -127,7 +138,7 @@ class _SampleRun:
 
 
 ROOM = 6
-"""Messages: a held answer, what is done about it, and the answer again."""
+"""Messages beside the results of this reply: another call, the call again and the answer, each with its result."""
 _ATTEMPT: ContextVar[_SampleRun | None] = ContextVar("contramem_attempt", default=None)
 _ATTEMPTS: dict[str, _SampleRun] = {}
 """Those that are going on, for the hooks that are called from outside of a sample."""
@@ -149,13 +160,16 @@ def _cards() -> Approver:
 
 @solver(name="contramem/remind")
 def _remind() -> Solver:
-    """After the task's own solver: an agent that ended by calling no more tools goes on if something is open."""
+    """After the task's own solver: an agent that ended by calling no more tools goes on if something is open, and one
+    that was allowed a single round of calls if one of them was held."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         attempt = _ATTEMPTS.get(state.uuid)
         if attempt is None or attempt.submitted or state.completed or not state.tools:
             return state
         attempt.look_through(state.messages)
+        if attempt.ends_with_held_call(state.messages):
+            return await generate(state)
         if not (note := attempt.before_final(state.messages)):
             return state
         state.messages.append(ChatMessageUser(content=note))
@@ -202,10 +216,31 @@ class _MemoryHooks(Hooks):
 
 
 def _has_room(history: Sequence[ChatMessage]) -> bool:
-    """Do the limits of the sample leave room for a few more messages? An answer must not be lost to a reminder."""
-    limits = sample_limits()
-    messages_left = None if limits.message.limit is None else limits.message.limit - len(history)
-    return all(left is None or left >= ROOM for left in (messages_left, limits.turn.remaining))
+    """Do the limits of the sample, and of the part of it that is going on, leave room for a few more replies? Neither a
+    held call nor an answer must be lost to them."""
+    roots = sample_limits()
+    needed = ROOM + len(_calls(_reply(history)))
+    messages = [limit.limit for limit in _limits("message", roots.message)]
+    used = [limit for kind in _MEASURED for limit in _limits(kind, getattr(roots, kind))]
+    return (
+        all(has_room(limit - len(history), needed) for limit in messages if limit is not None)
+        and all(has_room(limit.remaining) for limit in _limits("turn", roots.turn))
+        and all(is_hardly_used(limit.usage, limit.limit) for limit in used)
+    )
+
+
+_MEASURED = ("token", "cost", "time", "working")
+
+
+def _limits(kind: str, root: Limit) -> list[Limit]:
+    """The limits of this kind that are in force here. Inspect offers only the sample's; those of an agent within it
+    (`run(agent, limits=...)`) are taken from where Inspect keeps them, if they are still there."""
+    tree = getattr(sys.modules[Limit.__module__], f"{kind}_limit_tree", None)
+    limits, node = [root], tree.get() if tree is not None else None
+    while node is not None and node is not root:
+        limits.append(node)
+        node = node.parent
+    return limits
 
 
 def _outcome(sample: EvalSample) -> Outcome:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.limits import REPLIES, has_room, is_hardly_used
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
@@ -71,7 +72,8 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         self, ctx: RunContext[AgentDepsT], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
         calls = {part.tool_name for part in response.parts if isinstance(part, ToolCallPart)}
-        if not calls - self._output_tools and (note := self._conversation(ctx).end_note()):
+        gives_answer = not calls - self._output_tools
+        if gives_answer and _has_room(ctx) and (note := self._conversation(ctx).end_note()):
             ctx.enqueue(note, priority="when_idle")
         return response
 
@@ -87,7 +89,8 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         conversation, ends = self._conversation(ctx), self._ends(ctx)
         run, turn = conversation.run, (ctx.run_id, ctx.run_step)
         if not ctx.tool_call_approved:  # what a person has approved is not for the model to think over
-            text = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends_run=ends)
+            last = ends or not _has_room(ctx)
+            text = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends_run=last)
             if text is not None:
                 return text
         try:
@@ -119,9 +122,7 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
 
     def _ends(self, ctx: RunContext[AgentDepsT]) -> bool:
         """Does the reply that this call is from also give the output?"""
-        reply = next((message for message in reversed(ctx.messages) if isinstance(message, ModelResponse)), None)
-        calls = {part.tool_name for part in reply.parts if isinstance(part, ToolCallPart)} if reply else set()
-        return not calls.isdisjoint(self._output_tools)
+        return not {call.tool_name for call in _calls(ctx)}.isdisjoint(self._output_tools)
 
     def _conversation(self, ctx: RunContext[AgentDepsT], tools: Sequence[str] | None = None) -> _PydanticConversation:
         """Asked at the first step and later: only then the run knows its tools."""
@@ -164,6 +165,39 @@ def _describe(tool: ToolDefinition, line: str) -> ToolDefinition:
     if not line:
         return tool
     return replace(tool, description=f"{tool.description}\n{line}" if tool.description else line)
+
+
+def _has_room(ctx: RunContext[Any]) -> bool:
+    """Do the usage limits of the run leave room for a few more replies? A run with a deadline has none: how long it
+    has been going on is unknown."""
+    limits, usage = ctx.usage_limits, ctx.usage
+    if limits is None or ctx.deadline is not None:
+        return limits is None
+    requests_left = None if limits.request_limit is None else limits.request_limit - usage.requests
+    # The calls of this reply count too, held or not.
+    calls_left = None if limits.tool_calls_limit is None else limits.tool_calls_limit - usage.tool_calls
+    reply = _reply(ctx)
+    used = (
+        (usage.input_tokens, limits.input_tokens_limit),
+        (usage.output_tokens, limits.output_tokens_limit),
+        (usage.input_tokens + usage.output_tokens, limits.total_tokens_limit),
+        (reply.usage.input_tokens if reply else 0, limits.per_request_input_tokens_limit),
+        (float(usage.cost or 0), None if limits.cost_limit is None else float(limits.cost_limit)),
+    )
+    return (
+        has_room(requests_left)
+        and has_room(calls_left, REPLIES + len(_calls(ctx)))
+        and all(is_hardly_used(*each) for each in used)
+    )
+
+
+def _reply(ctx: RunContext[Any]) -> ModelResponse | None:
+    return next((message for message in reversed(ctx.messages) if isinstance(message, ModelResponse)), None)
+
+
+def _calls(ctx: RunContext[Any]) -> list[ToolCallPart]:
+    reply = _reply(ctx)
+    return [part for part in reply.parts if isinstance(part, ToolCallPart)] if reply else []
 
 
 def _requests(ctx: RunContext[Any]) -> list[str]:
