@@ -1,12 +1,15 @@
 import asyncio
+import contextlib
 
 import pytest
 
 pytest.importorskip("google.adk", reason="needs contramem[google-adk], in an environment of its own")
 
-from google.adk.agents import LlmAgent
+from google.adk.agents import LlmAgent, RunConfig
+from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
+from google.adk.tools import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 from strict_provider import assert_cacheable
@@ -32,14 +35,15 @@ def call(name, **arguments):
     return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
 
 
-def ask(model, tools, plugin, *prompts, **more):
+def ask(model, tools, plugin, *prompts, config=None, **more):
     async def session():
         agent = LlmAgent(name="desk", model=model, tools=tools, instruction="You look after a desk.", **more)
         runner = InMemoryRunner(agent, app_name="desk", plugins=[plugin])
         session = await runner.session_service.create_session(app_name="desk", user_id="u")
         for prompt in prompts:
             message = types.Content(role="user", parts=[types.Part(text=prompt)])
-            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+            steps = runner.run_async(user_id="u", session_id=session.id, new_message=message, run_config=config)
+            async for _ in steps:
                 pass
 
     asyncio.run(session())
@@ -87,4 +91,42 @@ def test_a_call_beside_a_handoff_is_made(desk, office, open_task):
     other = LlmAgent(name="other", model=ListModel(model="list", replies=[]), instruction="Go on.")
     reply = [call("open_ticket", reason="late"), call("transfer_to_agent", agent_name="other")]
     ask(ListModel(model="list", replies=[reply]), office.tools, MemoryPlugin(desk), open_task, sub_agents=[other])
+    assert office.done == ["open_ticket"]
+
+
+def steps(*names):
+    arguments = {"open_ticket": {"reason": "late"}, "lookup_code": {"topic": "late"}}
+    return ListModel(model="list", replies=[[call(name, **arguments[name])] for name in names])
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_a_call_is_made_where_max_llm_calls_leaves_no_room_to_make_it_later(desk, office, open_task, limit):
+    model = steps("open_ticket", "lookup_code", "open_ticket")
+    with contextlib.suppress(LlmCallsLimitExceededError):
+        ask(model, office.tools, MemoryPlugin(desk), open_task, config=RunConfig(max_llm_calls=limit))
+    assert office.done[0] == "open_ticket"
+
+
+@pytest.mark.parametrize("limit", [4, 0])
+def test_a_call_is_held_where_max_llm_calls_leaves_room(desk, office, open_task, limit):
+    model = steps("open_ticket", "lookup_code", "open_ticket")
+    ask(model, office.tools, MemoryPlugin(desk), open_task, config=RunConfig(max_llm_calls=limit))
+    assert office.done == ["lookup_code", "open_ticket"]
+
+
+def test_every_invocation_of_a_session_has_its_own_max_llm_calls(desk, office, open_task):
+    model = steps("open_ticket", "lookup_code", "open_ticket")
+    model.replies.insert(0, [types.Part(text="Hello.")])
+    ask(model, office.tools, MemoryPlugin(desk), "Hello.", open_task, config=RunConfig(max_llm_calls=4))
+    assert office.done == ["lookup_code", "open_ticket"]
+
+
+def test_a_call_beside_a_tool_that_ends_the_run_is_made(desk, office, open_task):
+    def show_form(topic: str, tool_context: ToolContext) -> str:
+        """Show a form to the user, who goes on from there."""
+        tool_context.actions.skip_summarization = True
+        return "shown"
+
+    reply = [call("open_ticket", reason="late"), call("show_form", topic="late")]
+    ask(ListModel(model="list", replies=[reply]), [*office.tools, show_form], MemoryPlugin(desk), open_task)
     assert office.done == ["open_ticket"]

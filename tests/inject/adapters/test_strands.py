@@ -3,7 +3,7 @@ import pytest
 pytest.importorskip("strands", reason="needs contramem[strands], in an environment of its own")
 
 from pydantic import BaseModel
-from strands import Agent, tool
+from strands import Agent, ToolContext, tool
 from strands.models import Model
 from strict_provider import assert_cacheable
 
@@ -48,9 +48,9 @@ class ListModel(Model):
 TICKET = ("open_ticket", '{"reason": "late"}')
 
 
-def agent(desk, office, model, **more):
-    tools = [tool(function) for function in office.tools]
-    return Agent(model=model, tools=tools, hooks=[MemoryHooks(desk)], callback_handler=None, **more)
+def agent(desk, office, model, *tools, unlimited=True):
+    tools = [*map(tool, office.tools), *tools]
+    return Agent(model=model, tools=tools, hooks=[MemoryHooks(desk, unlimited=unlimited)], callback_handler=None)
 
 
 def results(messages):
@@ -82,3 +82,25 @@ def test_a_call_beside_a_structured_answer_is_made(desk, office, open_task):
     model = ListModel([TICKET, ("Answer", '{"text": "done"}')])
     agent(desk, office, model)(open_task, structured_output_model=Answer)
     assert office.done == ["open_ticket"]
+
+
+def test_a_call_beside_a_tool_that_ends_the_run_is_made(desk, office, open_task):
+    @tool(context=True)
+    def hang_up(tool_context: ToolContext) -> str:
+        """End the call."""
+        tool_context.invocation_state["request_state"]["stop_event_loop"] = True
+        return "ended"
+
+    agent(desk, office, ListModel([TICKET, ("hang_up", "{}")]), hang_up)(open_task)
+    assert office.done == ["open_ticket"]
+
+
+def test_a_call_is_made_and_an_answer_kept_where_limits_may_end_the_run(desk, office, open_task):
+    model = ListModel([TICKET], ["done"])
+    limited = agent(desk, office, model, unlimited=False)
+    result = limited(open_task, limits={"turns": 2})
+    assert office.done == ["open_ticket"]
+    [told] = results(limited.messages)
+    assert "lookup_code" in told, "a warning stands after the result"
+    assert result.stop_reason == "end_turn"
+    assert str(result).strip() == "done"

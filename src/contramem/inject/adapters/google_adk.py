@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun, is_ending_tool
+from contramem.inject.adapters.limits import has_room
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
@@ -15,12 +17,13 @@ try:
 except ImportError as error:
     raise missing(__name__, "google", "google-adk", error) from error
 
-_ENDING = frozenset({"transfer_to_agent", "set_model_response"})
+_ENDING = frozenset({"transfer_to_agent", "set_model_response", "exit_loop"})
 
 
 class MemoryPlugin(BasePlugin):
     """Guidance in the system instruction, or before the later request that it fits, a line in the descriptions of
-    tools, notes in results. A call that would do harm is held, unless its reply ends the run or hands it on."""
+    tools, notes in results. A call that would do harm is held, unless its reply may end the run or hand it on, or
+    `max_llm_calls` leaves too few replies."""
 
     def __init__(
         self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
@@ -35,6 +38,7 @@ class MemoryPlugin(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         session = self._session(callback_context)
+        session.count_request(callback_context)
         session.run(tuple(llm_request.tools_dict))
         if guidance := session.notes.get(0):
             llm_request.append_instructions([guidance])
@@ -47,11 +51,13 @@ class MemoryPlugin(BasePlugin):
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         parts = (llm_response.content and llm_response.content.parts) or ()
-        self._session(callback_context).turn([part.function_call.name for part in parts if part.function_call])
+        calls = [part.function_call.name for part in parts if part.function_call]
+        self._session(callback_context).begin_turn(callback_context.agent_name, calls)
 
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
         session = self._session(tool_context)
-        held = session.run().hold(tool.name, tool_args, turn=session.turns, ends_run=session.ends)
+        turn = session.turn_of(tool_context.agent_name)
+        held = session.run().hold(tool.name, tool_args, turn=turn.number, ends_run=turn.may_be_last)
         return {"error": held} if held else None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
@@ -68,13 +74,24 @@ class MemoryPlugin(BasePlugin):
         return self._sessions.get(session_id, lambda: _Session(self._starter, session_id))
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """A reply of an agent with calls."""
+
+    number: int
+    may_be_last: bool
+
+
 class _Session:
-    """What was asked in a session, and the reply that its calls are from."""
+    """What was asked in a session, and the replies that its calls are from. Several agents may work at once."""
 
     def __init__(self, starter: Starter, session_id: str) -> None:
         self._conversation = Conversation(starter, session_id)
         self._requests: list[str] = []
-        self.turns, self.ends = 0, False
+        self._turns: dict[str, _Turn] = {}
+        """By agent: its last."""
+        self._turn_count = 0
+        self._invocation, self._sent, self._limit = "", 0, 0
 
     def ask(self, request: str) -> None:
         self._requests.append(request)
@@ -96,9 +113,23 @@ class _Session:
                 contents[place] = types.Content(role="user", parts=[types.Part(text=note), *content.parts])
             number += 1
 
-    def turn(self, calls: list[str]) -> None:
-        self.turns += 1
-        self.ends = any(name in _ENDING or is_ending_tool(name) for name in calls)
+    def count_request(self, context: Any) -> None:
+        """Count a request to the model. `max_llm_calls` is for each invocation, and ADK keeps its own count private."""
+        if context.invocation_id != self._invocation:
+            self._invocation, self._sent = context.invocation_id, 0
+        self._sent += 1
+        self._limit = context.run_config.max_llm_calls if context.run_config else 0
+
+    def begin_turn(self, agent: str, calls: list[str]) -> None:
+        """A tool may end the run (`skip_summarization`, a long-running one), so only a reply with calls of a single
+        function surely leads to another reply."""
+        self._turn_count += 1
+        ending = any(name in _ENDING or is_ending_tool(name) for name in calls)
+        left = self._limit - self._sent if self._limit > 0 else None
+        self._turns[agent] = _Turn(self._turn_count, ending or len(set(calls)) > 1 or not has_room(left))
+
+    def turn_of(self, agent: str) -> _Turn:
+        return self._turns.get(agent, _Turn(0, True))
 
 
 def _text(content: Any) -> str:

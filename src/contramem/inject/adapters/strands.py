@@ -23,16 +23,27 @@ except ImportError as error:
 
 
 class MemoryHooks(HookProvider):
-    """Guidance before the request that it fits, notes after results. A call that would do harm is held; what is still
-    open is asked for once at the end. For one agent: make one for each."""
+    """Guidance before the request that it fits, notes after results. For one agent: make one for each.
+
+    Strands tells hooks nothing of the `limits` of an invocation, and a held call or a reminder at the end would be lost
+    to them. So calls are made, with a warning after the result, unless you say that there are none.
+    """
 
     def __init__(
-        self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
+        self,
+        memory: Memory,
+        *,
+        unlimited: bool = False,
+        on_start: Callable[[Run], None] | None = None,
+        **options: Unpack[StartOptions],
     ) -> None:
-        """`on_start` is told of the run when it starts; `options` are those of `Memory.start`."""
+        """With `unlimited`, the agent is never called with `limits`: a call that would do harm is held, and what is
+        still open is asked for once at the end. `on_start` is told of the run when it starts; `options` are those of
+        `Memory.start`."""
+        self._unlimited = unlimited
         self._conversation = Conversation(Starter(memory, options, on_start), None)
         self._requests: list[str] = []
-        self._turn, self._ends = 0, False
+        self._turn, self._may_be_last = 0, True
         self._asked_again = False
         """Whether the next request is our reminder at the end, and not the user's."""
 
@@ -56,15 +67,18 @@ class MemoryHooks(HookProvider):
 
     def _begin_turn(self, event: BeforeToolsEvent) -> None:
         self._turn += 1
-        # A structured answer is a tool of its own, which is named after its model and ends the run.
-        names = [block["toolUse"]["name"] for block in event.message["content"] if "toolUse" in block]
-        registered = event.agent.tool_registry.registry
-        self._ends = any(name in event.agent.tool_registry.dynamic_tools or name not in registered for name in names)
+        # A structured answer is a tool of its own, which is named after its model and ends the run. Any tool may end it
+        # (`stop_event_loop`), so only a reply with calls of a single tool surely leads to another reply.
+        names = {block["toolUse"]["name"] for block in event.message["content"] if "toolUse" in block}
+        registry = event.agent.tool_registry
+        ends = any(name in registry.dynamic_tools or name not in registry.registry for name in names)
+        self._may_be_last = not self._unlimited or ends or len(names) > 1
 
     def _hold(self, event: BeforeToolCallEvent) -> None:
         use = event.tool_use
         run = self._conversation.at(self._requests)
-        if held := run.hold(use["name"], use["input"], turn=self._turn, call=use["toolUseId"], ends_run=self._ends):
+        last = self._may_be_last
+        if held := run.hold(use["name"], use["input"], turn=self._turn, call=use["toolUseId"], ends_run=last):
             event.cancel_tool = held
 
     def _tell(self, event: AfterToolCallEvent) -> None:
@@ -77,6 +91,6 @@ class MemoryHooks(HookProvider):
             event.result = {**event.result, "content": [*content, {"text": note}]}
 
     def _end(self, event: AfterInvocationEvent) -> None:
-        if event.result is not None and event.result.stop_reason == "end_turn":
+        if self._unlimited and event.result is not None and event.result.stop_reason == "end_turn":
             event.resume = self._conversation.at(self._requests).before_final() or None
             self._asked_again = event.resume is not None
