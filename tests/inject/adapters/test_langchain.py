@@ -7,7 +7,11 @@ import pytest
 pytest.importorskip("langchain", reason="needs contramem[langchain]")
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    ModelCallLimitMiddleware,
+    ToolCallLimitMiddleware,
+)
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -189,6 +193,46 @@ def test_a_graph_of_one_s_own_makes_a_call_in_its_last_step(desk, tools, office,
     assert office.done == ["open_ticket"]
 
 
+def test_a_graph_that_does_not_say_how_many_steps_are_left_makes_every_call(desk, tools, office, open_task):
+    class OwnState(MessagesState):
+        contramem_run: str
+
+    graph = own_graph(script([OPEN]), MemoryMiddleware(desk), ToolNode, tools, state=OwnState)
+    ask(graph, open_task)
+    assert office.done == ["open_ticket"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("limiting", [ModelCallLimitMiddleware, ToolCallLimitMiddleware])
+def test_a_call_is_made_where_other_middleware_limits_the_run(desk, tools, office, open_task, limiting, is_first):
+    limited = limiting(run_limit=1)
+    middleware = [limited, MemoryMiddleware(desk)] if is_first else [MemoryMiddleware(desk), limited]
+    ask(create_agent(script([OPEN], [LOOK], [OPEN]), tools, middleware=middleware), open_task)
+    assert office.done == ["open_ticket"]
+
+
+def test_an_answer_is_not_lost_to_a_reminder_where_other_middleware_limits_the_run(desk, tools, office, open_task):
+    middleware = [ModelCallLimitMiddleware(run_limit=3), MemoryMiddleware(desk)]
+    agent = create_agent(script([LOOK], [OPEN], "the answer"), tools, middleware=middleware)
+    assert ask(agent, open_task)["messages"][-1].content == "the answer"
+
+
+def test_a_call_beside_a_tool_that_leaves_the_agent_is_made(desk, tools, office, open_task):
+    @tool
+    def ask_a_colleague(topic: str) -> Command:
+        """Hand the conversation to a colleague."""
+        return Command(goto="colleague", graph=Command.PARENT)
+
+    agent = create_agent(
+        script([OPEN, ("ask_a_colleague", {"topic": "late"})]),
+        [*tools, ask_a_colleague],
+        middleware=[MemoryMiddleware(desk)],
+    )
+    parent = StateGraph(MessagesState).add_node("desk", agent).add_node("colleague", lambda state: {"messages": []})
+    ask(parent.add_edge(START, "desk").compile(), open_task)
+    assert office.done == ["open_ticket"]
+
+
 def test_a_failure_brings_the_card_beside_its_result(desk, tools, open_task):
     model = script([CLOSE], [CLOSE])
     ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
@@ -223,7 +267,7 @@ def test_an_error_that_ends_the_run_is_still_raised(memory, inbox, task):
         ask(agent, task)
 
 
-def own_graph(model, middleware, node, tools, checkpointer=None, **options):
+def own_graph(model, middleware, node, tools, checkpointer=None, state=GuidedState, **options):
     """A graph without `create_agent`, as in the documents."""
 
     def call_model(state):
@@ -235,7 +279,7 @@ def own_graph(model, middleware, node, tools, checkpointer=None, **options):
         tools, wrap_tool_call=middleware.wrap_tool_call, awrap_tool_call=middleware.awrap_tool_call, **options
     )
     return (
-        StateGraph(GuidedState)
+        StateGraph(state)
         .add_node("guide", middleware.before_agent)
         .add_node("model", call_model)
         .add_node("tools", wrapped)

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("agents", reason="needs contramem[openai-agents]")
 
 from agents import Agent, MaxTurnsExceeded, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
+from agents.run import DEFAULT_MAX_TURNS
 from openai import AsyncOpenAI
 
 from contramem.inject.adapters.openai_agents import guided, run_guided
@@ -24,7 +25,8 @@ def agent(provider, office, name="desk", **options):
 
 
 def run(desk, own, task):
-    return asyncio.run(Runner.run(guided(own, desk.start(task)), task, run_config=QUIET)).final_output
+    own = guided(own, desk.start(task), max_turns=DEFAULT_MAX_TURNS)
+    return asyncio.run(Runner.run(own, task, run_config=QUIET)).final_output
 
 
 def test_guidance_is_in_the_instructions_and_a_line_in_the_tool(desk, provider, office, open_task):
@@ -92,7 +94,15 @@ def test_a_guided_agent_holds_a_call_only_where_turns_are_left(desk, provider, o
     assert office.done == done
 
 
-def test_the_default_number_of_turns_is_the_runner_s(desk, provider, office, open_task):
+def test_a_guided_agent_whose_turns_nobody_told_makes_every_call_and_is_warned(desk, provider, office, open_task):
+    provider.replies = [[OPEN]]
+    own = guided(agent(provider, office), desk.start(open_task))
+    asyncio.run(Runner.run(own, open_task, max_turns=2, run_config=QUIET))
+    assert office.done == ["open_ticket"]
+    assert "lookup_code" in provider.results()[0]
+
+
+def test_calls_are_not_held_in_the_last_of_the_runner_s_turns(desk, provider, office, open_task):
     provider.replies = [*[[LOOK]] * 8, [CLOSE], [CLOSE]]
     with pytest.raises(MaxTurnsExceeded):
         run(desk, agent(provider, office), open_task)

@@ -32,6 +32,12 @@ RUN = "contramem_run"
 STEPS_LEFT = "contramem_steps_left"
 """The key under which the graph says how many steps its recursion limit leaves."""
 
+COUNTERS = ("run_model_call_count", "thread_model_call_count", "run_tool_call_count", "thread_tool_call_count")
+"""What LangChain's own limiting middleware keeps in the state. Its limits are not there."""
+
+HANDOFF = "__handoff_destination"
+"""In the metadata of LangGraph's tools that hand the conversation to another agent."""
+
 ROOM = 10
 """Steps for what a held call leads to: another call, the call again and the answer, each with the steps around it."""
 
@@ -86,7 +92,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         last = messages[-1] if messages else None
         if not isinstance(last, AIMessage) or last.tool_calls or _read(state, "structured_response") is not None:
             return None
-        if not _has_room(conversation.steps_left):
+        if not _has_room(state, conversation.steps_left):
             return None
         note = conversation.at(_requests(state)).before_final()
         return {"messages": [HumanMessage(note, additional_kwargs=NOTE)], "jump_to": "model"} if note else None
@@ -145,8 +151,9 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         conversation = self._conversation(request.state)
         run = conversation.at(_requests(request.state), [*_tools(request)])
         steps_left = _read(request.state, STEPS_LEFT)  # in a graph of one's own; create_agent tells only the model
-        ends = _ends(request) or not _has_room(conversation.steps_left if steps_left is None else steps_left)
-        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"], ends_run=ends)
+        has_room = _has_room(request.state, conversation.steps_left if steps_left is None else steps_left)
+        last = not has_room or _ends(request) or _may_leave(request)
+        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"], ends_run=last)
         if text is None:
             return None
         # An error, for nothing was done: neither the model nor code that looks through the history may think so.
@@ -216,13 +223,27 @@ def _ends(request: ToolCallRequest) -> bool:
     """Does the reply that this call is from end the run? A call of a tool that the agent does not run itself gives the
     structured answer; one of a tool that returns directly is the answer."""
     tools = _tools(request)
+    return any(name not in tools or tools[name].return_direct for name in _called(request))
+
+
+def _may_leave(request: ToolCallRequest) -> bool:
+    """May a tool of this reply lead elsewhere than back to the model? It then hands off, or returns a `Command`."""
+    tools = _tools(request)
+    called = [tools[name] for name in _called(request) if name in tools]
+    functions = [getattr(tool, "func", None) or getattr(tool, "coroutine", None) for tool in called]
+    returned = [str(getattr(function, "__annotations__", {}).get("return", "")) for function in functions]
+    return any(HANDOFF in (tool.metadata or {}) for tool in called) or any("Command" in text for text in returned)
+
+
+def _called(request: ToolCallRequest) -> list[str]:
     reply = _reply(request.state)
-    names = [call["name"] for call in reply.tool_calls] if reply else []
-    return any(name not in tools or tools[name].return_direct for name in names)
+    return [call["name"] for call in reply.tool_calls] if reply else []
 
 
-def _has_room(steps_left: int | None) -> bool:
-    return steps_left is None or steps_left >= ROOM
+def _has_room(state: object, steps_left: int | None) -> bool:
+    """Is there surely room for a few more replies? Not if the graph does not say how many steps are left, nor if there
+    are limits beside its own."""
+    return steps_left is not None and steps_left >= ROOM and all(_read(state, name) is None for name in COUNTERS)
 
 
 def _turn(state: object) -> object:

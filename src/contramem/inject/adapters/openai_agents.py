@@ -43,14 +43,15 @@ ROOM = 3
 """Turns for what a held call leads to: another call, the call again and the answer."""
 
 
-def guided(agent: Agent[_Context], run: Run, *, max_turns: int | None = DEFAULT_MAX_TURNS) -> Agent[_Context]:
+def guided(agent: Agent[_Context], run: Run, *, max_turns: int | None = 0) -> Agent[_Context]:
     """A copy of `agent`, and of the agents it may hand off to, with guidance in its instructions, a line of a
     function's card in its tool's description, and notes beside results. Make one for each run; the agent itself stays
     as it is.
 
     Tools of MCP servers belong to the server, not to the agent: nothing is said about them. Calls of an agent that may
     hand off, or that ends with the result of a tool, are not held: the reply may be its last. Nor are calls in the last
-    turns: give `max_turns` here as well if you give it to `Runner`.
+    turns. The SDK does not tell how many there are, so no call is held unless you say what you pass to `Runner` as
+    `max_turns` (None is any number; what it takes if you pass nothing is `agents.run.DEFAULT_MAX_TURNS`).
     """
     return _Guide(run, max_turns).agent(agent)
 
