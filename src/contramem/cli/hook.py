@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,17 @@ import click
 
 if TYPE_CHECKING:
     from contramem.inject.hook.install import Client, InstalledHook
+    from contramem.inject.hook.place import HookHold
 
 PROFILE = "Retrieval profile; by default the one stored in the bank."
 LOG = "Append what is shown to this inject log."
 RECORD = "Record sessions in this file, as runs that `contramem build` reads."
+HOLD = (
+    "Where calls that would do harm are held, and what is open is asked for before the end: in sessions that a person "
+    "attends (the default), in those of `claude -p` too (always), or never. `claude -p` may end at a --max-turns that "
+    "hooks are not told of."
+)
+HOLDS = click.option("--hold", type=click.Choice(["attended", "always", "never"]), default="attended", help=HOLD)
 CLIENTS = click.Choice(["claude-code", "codex"])
 PROJECT = click.option(
     "--project",
@@ -42,6 +48,7 @@ class NeverInTheWay(click.Group):
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
+@HOLDS
 @click.option("--batches", is_flag=True, hidden=True, help="Written by older installs.")
 @click.pass_context
 def hook(
@@ -51,6 +58,7 @@ def hook(
     profile: str | None,
     log: Path | None,
     record: Path | None,
+    hold: HookHold,
     batches: bool,
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
@@ -61,13 +69,14 @@ def hook(
     if ctx.invoked_subcommand:
         return
     from contramem.inject.hook.__main__ import complain, serve
+    from contramem.inject.hook.client import read_message
     from contramem.inject.hook.place import HookOptions
 
     if not bank:
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(HookOptions(bank, state, profile, log, record), sys.stdin.buffer.read())
+        serve(HookOptions(bank, state, profile, log, record, hold), read_message())
     except Exception as error:
         complain(error)
 
@@ -87,6 +96,7 @@ def hook(
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
+@HOLDS
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def install(
     client: Client,
@@ -96,6 +106,7 @@ def install(
     profile: str | None,
     log: Path | None,
     record: Path | None,
+    hold: HookHold,
     as_json: bool,
 ) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
@@ -111,7 +122,7 @@ def install(
         raise UsageError("Codex has one settings file and no variable for the project: --shared is for claude-code.")
     files = {"--log": log, "--record": record}
     paths = {name: str(path if shared else path.resolve()) for name, path in files.items() if path}
-    options = {"--profile": profile, **paths}
+    options = {"--profile": profile, **paths, "--hold": None if hold == "attended" else hold}
     command = (
         hook_install.shared_command(bank, project, options) if shared else hook_install.hook_command(bank, options)
     )

@@ -6,7 +6,7 @@ pytest.importorskip("claude_agent_sdk", reason="needs contramem[claude-agent-sdk
 
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher, create_sdk_mcp_server, tool
 
-from contramem.inject.adapters.claude_agent_sdk import memory_hooks
+from contramem.inject.adapters.claude_agent_sdk import guided, memory_hooks
 
 DELETE = "mcp__EmailClient__delete_email"
 CARD = "### EmailClient.delete_email"
@@ -35,11 +35,15 @@ def server(inbox):
 
 def ask(hooks, server, folder, *prompts):
     """One session."""
+    run_session(ClaudeAgentOptions(**own_options(server, folder), hooks=hooks), *prompts)
 
+
+def own_options(server, folder):
+    return {"cwd": folder, "setting_sources": [], "allowed_tools": [DELETE], "mcp_servers": {"EmailClient": server}}
+
+
+def run_session(options, *prompts):
     async def session():
-        options = ClaudeAgentOptions(
-            cwd=folder, setting_sources=[], allowed_tools=[DELETE], mcp_servers={"EmailClient": server}, hooks=hooks
-        )
         async with ClaudeSDKClient(options) as client:
             for prompt in prompts:
                 await client.query(prompt)
@@ -60,6 +64,17 @@ def test_the_client_shows_guidance_once_and_a_card_after_a_failure(memory, serve
     assert inbox.deleted == ["m1", "m2", "m3"]
     assert len(started) == 1, "a session is a run"
     anthropic.assert_cacheable()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [{}, {"max_turns": 4}, {"max_turns": 3}])
+def test_a_call_is_held_only_in_a_session_without_a_limit(memory, server, inbox, task, anthropic, tmp_path, limit):
+    anthropic.replies = [delete("x"), delete("x"), delete("x"), delete("m1")]
+    options = ClaudeAgentOptions(**own_options(server, tmp_path), **limit)
+    run_session(guided(options, memory), task)
+    results = anthropic.told(len(anthropic.requests) - 1)
+    assert ["failed with these very arguments" in result for result in results].count(True) == (0 if limit else 1)
+    assert options.hooks is None, "the options themselves stay as they are"
 
 
 @pytest.mark.slow

@@ -5,10 +5,12 @@ Claude Code comes with claude-agent-sdk. Codex is installed by npm (440 MB) besi
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
@@ -77,8 +79,9 @@ def project(tmp_path, monkeypatch):
         end(address)
 
 
-def install(client, bank_path, project):
-    arguments = ["install", "--client", client, "--bank", str(bank_path), "--project", str(project)]
+def install(client, bank_path, project, hold="always"):
+    """By default, for sessions without a limit."""
+    arguments = ["install", "--client", client, "--bank", str(bank_path), "--project", str(project), "--hold", hold]
     CliRunner().invoke(hook, [*arguments, "--log", str(project / "inject.jsonl")], catch_exceptions=False)
 
 
@@ -229,6 +232,77 @@ def test_claude_code_tells_programs_of_one_shell_apart_and_a_tool_that_is_down_c
     assert "Exit code" in failed and "listed" in listed
     assert "failed with these very arguments" in held
     assert ["Exit code" in answer for answer in tried] == [True, True, True], "after one hold every call is made"
+
+
+TICKET, CODE, NOTICE = (f"mcp__EmailClient__{name}" for name in ("open_ticket", "lookup_code", "send_notice"))
+
+
+@pytest.mark.parametrize("turns", [2, 3])
+def test_claude_code_makes_every_call_and_keeps_its_answer_where_max_turns_may_end_the_session(
+    desk_bank, project, open_task, anthropic, claude, turns
+):
+    (project / "server.py").write_text(DESK_SERVER)
+    install("claude-code", desk_bank, project, hold="attended")
+    anthropic.replies = [[use(TICKET, 1, text="late")], [{"type": "text", "text": "The ticket is open."}]]
+    answer = claude(open_task, "--max-turns", str(turns))
+    [made] = anthropic.told(1)
+    assert "open_ticket: ok" in made
+    assert "lookup_code" in str(anthropic.requests[1]["messages"][-1]), "a warning comes with the result"
+    assert answer.strip() == "The ticket is open."
+    assert (project / "done.txt").read_text().split() == ["open_ticket"]
+
+
+def test_claude_code_holds_calls_in_a_session_that_a_person_attends(desk_bank, project, open_task, anthropic, tmp_path):
+    (project / "server.py").write_text(DESK_SERVER)
+    install("claude-code", desk_bank, project, hold="attended")
+    steps = [use(TICKET, 1, text="late"), use(CODE, 2, text="x"), use(TICKET, 3, text="late"), use(NOTICE, 4, text="x")]
+    anthropic.replies = [[step] for step in steps]
+    command = claude_command(project)
+    with Terminal([*command, "--", open_task], project, config_of_person(project)) as terminal:
+        terminal.wait(lambda: len(anthropic.requests) > len(steps))
+    held, _, made, _ = anthropic.told(len(steps))
+    assert "lookup_code" in held
+    assert "open_ticket: ok" in made
+    assert (project / "done.txt").read_text().split() == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def config_of_person(project):
+    """The environment of somebody who has used Claude Code in this project before."""
+    key = os.environ["ANTHROPIC_API_KEY"]
+    seen = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [key[-20:]], "rejected": []}}
+    trusted = {"projects": {str(project): {"hasTrustDialogAccepted": True}}}
+    folder = Path(os.environ["CLAUDE_CONFIG_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".claude.json").write_text(json.dumps(seen | trusted))
+    mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_", "TMPDIR", "PYTHON")
+    own = {name: value for name, value in os.environ.items() if name.startswith(mine)}
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm-256color", **own}
+
+
+class Terminal:
+    """A program at a terminal, as a person runs it."""
+
+    def __init__(self, command, folder, environment):
+        self._end, program_end = os.openpty()
+        self._shown = b""
+        pipes = {"stdin": program_end, "stdout": program_end, "stderr": program_end}
+        self._program = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **pipes)
+        os.close(program_end)
+
+    def wait(self, is_done, limit_s=120):
+        until = time.monotonic() + limit_s
+        while not is_done() and time.monotonic() < until:
+            if select.select([self._end], [], [], 0.2)[0]:
+                self._shown += os.read(self._end, 1 << 16)
+        assert is_done(), self._shown[-3000:].decode(errors="replace")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._program.terminate()
+        self._program.wait(timeout=30)
+        os.close(self._end)
 
 
 def test_claude_code_tells_the_user_and_not_the_model_of_a_broken_bank(bank_path, project, task, anthropic, claude):

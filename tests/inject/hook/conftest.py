@@ -21,7 +21,7 @@ def switched_on(monkeypatch):
 
 @pytest.fixture
 def sessions(memory):
-    return HookSessions(Starter(memory, {}))
+    return HookSessions(Starter(memory, {}), "always")
 
 
 @pytest.fixture

@@ -23,4 +23,5 @@ def context(answer):
 
 
 def to_bytes(event):
-    return json.dumps(event).encode()
+    """The message that the client of the hook sends on."""
+    return b"\n" + json.dumps(event).encode()

@@ -5,6 +5,7 @@ from hook_events import call, context, prompt
 
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import sessions_of
+from contramem.inject.hook.sessions import ENTRYPOINT
 from contramem.inject.injections import read_log
 
 
@@ -17,9 +18,9 @@ def test_a_session_goes_on_in_another_process(options):
     assert context(new_process(options).answer(prompt()))
     assert new_process(options).answer(prompt()) == {}, "its cards were shown"
     new_process(options).answer(call("PostToolUseFailure", error="no such email"))
-    held = new_process(options).answer(call())["hookSpecificOutput"]
+    held = new_process(options).answer(call(**{ENTRYPOINT: "cli"}))["hookSpecificOutput"]
     assert "failed with these very arguments" in held["permissionDecisionReason"]
-    assert new_process(options).answer(call()) == {}, "held once"
+    assert new_process(options).answer(call(**{ENTRYPOINT: "cli"})) == {}, "held once"
 
 
 def test_two_processes_that_answer_one_session_know_of_each_other(options):
@@ -27,7 +28,7 @@ def test_two_processes_that_answer_one_session_know_of_each_other(options):
     assert context(one.answer(prompt()))
     assert other.answer(prompt()) == {}
     other.answer(call("PostToolUseFailure", error="no such email"))
-    assert "hookSpecificOutput" in one.answer(call())
+    assert "hookSpecificOutput" in one.answer(call(**{ENTRYPOINT: "cli"}))
 
 
 def test_events_of_many_threads_and_processes_show_a_card_once(options):

@@ -1,4 +1,8 @@
+import pytest
 from hook_events import TASK, call, context, event, prompt
+
+from contramem.inject.adapters.starter import Starter
+from contramem.inject.hook.sessions import ENTRYPOINT, HookSessions
 
 
 def test_a_prompt_gets_the_cards_that_fit_it(sessions, memory):
@@ -46,6 +50,25 @@ def test_a_failure_brings_the_card_and_a_repetition_is_held_once(sessions):
     assert answer["permissionDecision"] == "deny"
     assert "failed with these very arguments" in answer["permissionDecisionReason"]
     assert sessions.answer(call()) == {}
+
+
+@pytest.mark.parametrize(
+    ("hold", "fields", "is_held"),
+    [
+        ("attended", {ENTRYPOINT: "cli"}, True),
+        ("attended", {ENTRYPOINT: ""}, True),
+        ("attended", {ENTRYPOINT: "sdk-cli"}, False),
+        ("attended", {}, False),
+        ("attended", {ENTRYPOINT: "cli", "agent_id": "a"}, False),
+        ("always", {ENTRYPOINT: "sdk-cli"}, True),
+        ("always", {ENTRYPOINT: "sdk-cli", "agent_id": "a"}, False),
+        ("never", {ENTRYPOINT: "cli"}, False),
+    ],
+)
+def test_calls_are_held_where_no_limit_of_the_client_can_come_first(memory, hold, fields, is_held):
+    sessions = HookSessions(Starter(memory, {}), hold)
+    sessions.answer(call("PostToolUseFailure", error="no such email", **fields))
+    assert bool(sessions.answer(call(**fields))) == is_held
 
 
 def test_an_interrupt_is_no_failure(sessions):

@@ -21,7 +21,7 @@ ANSWER_S = 8
 CONNECT_S = 2
 REFUSED = b"!"
 """The first byte of an error answer; the reason follows."""
-OPTIONS = ("--bank", "--state", "--profile", "--log", "--record")
+OPTIONS = ("--bank", "--state", "--profile", "--log", "--record", "--hold")
 
 
 def main(arguments: "Sequence[str] | None" = None) -> None:
@@ -29,28 +29,35 @@ def main(arguments: "Sequence[str] | None" = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     if is_switched_off():
         return
-    event = sys.stdin.buffer.read()
-    answer = _ask_resident(arguments, event)
+    message = read_message()
+    answer = _ask_resident(arguments, message)
     if answer is None:
-        _answer_slowly(arguments, event)
+        _answer_slowly(arguments, message)
     elif answer.startswith(REFUSED):
         sys.stderr.buffer.write(b"contramem hook: " + answer[len(REFUSED) :] + b"\n")
     elif answer:
         sys.stdout.buffer.write(answer + b"\n")
 
 
-def _ask_resident(arguments: "Sequence[str]", event: bytes) -> bytes | None:
+def read_message() -> bytes:
+    """The event on standard input, after a line with how Claude Code was started, which the event does not say: `cli`
+    by a person, `sdk-cli` by `claude -p`. Empty for Codex."""
+    return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").encode() + b"\n" + sys.stdin.buffer.read()
+
+
+def _ask_resident(arguments: "Sequence[str]", message: bytes) -> bytes | None:
     try:
         options = parse_options(arguments)
         folder = options.get("--state") or private_folder()
-        return ask(address_path(folder, setup_name(options)), event)
+        return ask(address_path(folder, setup_name(options)), message)
     except (OSError, ValueError):
         return None
 
 
-def _answer_slowly(arguments: "Sequence[str]", event: bytes) -> None:
+def _answer_slowly(arguments: "Sequence[str]", message: bytes) -> None:
     from subprocess import run
 
+    event = message.partition(b"\n")[2]
     run([sys.executable, "-m", "contramem.inject.hook", *arguments], input=event, check=False)
 
 
@@ -77,7 +84,7 @@ def setup_name(options: "Mapping[str, str]") -> str:
         version = "absent"
     files = [os.path.abspath(file) if file else "" for file in map(options.get, ("--bank", "--log", "--record"))]
     code = os.stat(__file__).st_mtime_ns
-    return digest("\0".join([*files, version, options.get("--profile", ""), str(code)]))
+    return digest("\0".join([*files, version, options.get("--profile", ""), options.get("--hold", ""), str(code)]))
 
 
 def digest(text: str) -> str:
@@ -124,11 +131,11 @@ def read_address(file: "str | Path") -> tuple[str, int, str]:
     return path, int(port), key
 
 
-def ask(address_file: "str | Path", event: bytes) -> bytes | None:
+def ask(address_file: "str | Path", message: bytes) -> bytes | None:
     """The answer of the resident process, which may be empty. None if it did not answer."""
     try:
         path, port, key = read_address(address_file)
-        reply = _exchange(path, port, key.encode() + b"\n" + event)
+        reply = _exchange(path, port, key.encode() + b"\n" + message)
     except (OSError, ValueError):
         return None
     return reply[:-1] if reply.endswith(b"\n") else None  # a truncated answer is ignored

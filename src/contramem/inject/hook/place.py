@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
+from typing import Literal, TypeAlias, cast, get_args
 
 from contramem.errors import UsageError
 from contramem.inject.hook.client import address_path, digest, parse_options, private_folder, setup_name
+
+HookHold: TypeAlias = Literal["attended", "always", "never"]
+"""Which sessions may be held up: a call that would do harm is held, and what is open is asked for before the end.
+
+`attended`: sessions that a person attends, and those of Codex. Sub-agents and sessions of `claude -p` may have a limit
+(`--max-turns`, `--max-budget-usd`) of which hooks are not told, and a held call would be lost to it. `always`: those of
+`claude -p` too, because they have no limit. `never`: none. Where nothing is held, a warning comes with the result."""
 
 KEPT_S = 3 * 24 * 3600
 """Files unchanged for longer are removed."""
@@ -31,6 +39,7 @@ class HookOptions:
     """An inject log in which each session is a run."""
     record: Path | None = None
     """A file for recording sessions as traces that `contramem build` reads."""
+    hold: HookHold = "attended"
 
     @classmethod
     def parse(cls, arguments: Sequence[str]) -> HookOptions:
@@ -42,12 +51,15 @@ class HookOptions:
         state, log, record = (
             Path(options[name]) if name in options else None for name in ("--state", "--log", "--record")
         )
-        return cls(options["--bank"], state, options.get("--profile"), log, record)
+        hold = options.get("--hold", "attended")
+        if hold not in get_args(HookHold):
+            raise UsageError(f"--hold is one of {', '.join(get_args(HookHold))}; it is {hold!r}.")
+        return cls(options["--bank"], state, options.get("--profile"), log, record, cast(HookHold, hold))
 
     @property
     def named(self) -> dict[str, str]:
         """The options as on a command line, by name."""
-        return {f"--{name}": str(value) for name, value in vars(self).items() if value}
+        return {f"--{name}": str(value) for name, value in vars(self).items() if value and value != "attended"}
 
     @property
     def arguments(self) -> list[str]:

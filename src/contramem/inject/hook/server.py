@@ -22,7 +22,7 @@ from contramem.inject.adapters.starter import Starter
 from contramem.inject.hook.client import REFUSED, ask
 from contramem.inject.hook.journal import JournaledSessions, SessionLog, SessionRecording
 from contramem.inject.hook.place import HookOptions, HookPlace, write_whole
-from contramem.inject.hook.sessions import HookSessions
+from contramem.inject.hook.sessions import ENTRYPOINT, HookSessions
 from contramem.inject.hook.wire import END, HAS_UNIX_SOCKETS, PROBE, HookAddress, listen
 from contramem.inject.loaded_bank import bank_at
 from contramem.inject.run import Memory
@@ -38,27 +38,30 @@ def sessions_of(options: HookOptions, place: HookPlace) -> JournaledSessions:
     recording = SessionRecording(options.record) if options.record else None
     memory = Memory(bank_at(options.bank), log=log, record=recording)
     writers = [writer for writer in (log, recording) if writer is not None]
-    return JournaledSessions(place, HookSessions(Starter(memory, {"profile": options.profile})), writers)
+    sessions = HookSessions(Starter(memory, {"profile": options.profile}), options.hold)
+    return JournaledSessions(place, sessions, writers)
 
 
-def answer_alone(options: HookOptions, place: HookPlace, event: bytes) -> bytes | None:
+def answer_alone(options: HookOptions, place: HookPlace, message: bytes) -> bytes | None:
     """Answer one event without a resident process. None if there is no guidance; `place` then has the reason."""
-    parsed = parse_event(event)
+    event = parse_message(message)
     try:
         sessions = sessions_of(options, place)
     except (ContramemError, OSError) as error:
         place.report(" ".join(str(error).split()))
         return None
-    return _encode(sessions.answer(parsed))
+    return _encode(sessions.answer(event))
 
 
-def parse_event(text: bytes) -> dict[str, Any]:
-    event = json.loads(text.decode("utf-8", "surrogatepass"))
+def parse_message(message: bytes) -> dict[str, Any]:
+    """The event in a message of the client, with how Claude Code was started."""
+    entrypoint, _, text = message.decode("utf-8", "surrogatepass").partition("\n")
+    event = json.loads(text)
     if not isinstance(event, dict):
         raise UsageError(
             "standard input is not a hook event. Claude Code and Codex call this command; see `contramem hook install`."
         )
-    return event
+    return {**event, ENTRYPOINT: entrypoint}
 
 
 def _encode(answer: dict[str, Any]) -> bytes:
@@ -91,16 +94,16 @@ class HookServer:
     def _serve(self, connection: socket) -> None:
         connection.settimeout(READ_S)
         with connection.makefile("rwb") as file:
-            key, _, event = file.read().partition(b"\n")
+            key, _, message = file.read().partition(b"\n")
             if not compare_digest(key, self.address.key.encode()):
                 return
-            if event == END:
+            if message == END:
                 self._place.address.unlink(missing_ok=True)
-            file.write((b"" if event in (PROBE, END) else self._answer(event)) + b"\n")
+            file.write((b"" if message in (PROBE, END) else self._answer(message)) + b"\n")
 
-    def _answer(self, event: bytes) -> bytes:
+    def _answer(self, message: bytes) -> bytes:
         try:
-            return _encode(self._sessions.answer(parse_event(event)))
+            return _encode(self._sessions.answer(parse_message(message)))
         except Exception as error:  # reported by the client process, because this one has no user
             return REFUSED + " ".join(str(error).split()).encode("utf-8", "replace")
 

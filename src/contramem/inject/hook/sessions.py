@@ -2,7 +2,7 @@
 
 All three send the same events in the same format. A prompt is answered with the cards that fit it, each once per
 session; a call is held only if it would do harm; notes are added to results; what is still owed is said once before the
-end.
+end. Where a limit that hooks cannot see may end the session first, nothing is held.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from typing import Any, TypeAlias
 
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.adapters.starter import Conversation, Runs, Starter
+from contramem.inject.hook.place import HookHold
+
+ENTRYPOINT = "contramem_entrypoint"
+"""The key that says how Claude Code was started. The client's own events lack it."""
+_ATTENDED = ("cli", "")
+"""A person at a terminal; Codex, which has no limit."""
 
 HookEvent: TypeAlias = Mapping[str, Any]
 HookAnswer: TypeAlias = dict[str, Any]
@@ -58,8 +64,8 @@ class HookSession:
 class HookSessions:
     """Answers the events of any number of sessions. Thread-safe."""
 
-    def __init__(self, starter: Starter) -> None:
-        self._starter = starter
+    def __init__(self, starter: Starter, hold: HookHold = "attended") -> None:
+        self._starter, self._hold = starter, hold
         self._sessions: Runs[HookSession] = Runs()
         self._lock = Lock()
         self._answers = {
@@ -99,7 +105,8 @@ class HookSessions:
     def _before_call(self, event: HookEvent, session: HookSession) -> HookAnswer:
         call = event.get("tool_use_id")
         name = call and str(call)
-        answer = session.run.hold(_tool(event), _arguments(event), ends_run=False, turn=session.turn, call=name)
+        last = not self._may_hold(event)
+        answer = session.run.hold(_tool(event), _arguments(event), ends_run=last, turn=session.turn, call=name)
         if answer is None:
             return {}
         return _output(event, permissionDecision="deny", permissionDecisionReason=answer)
@@ -115,10 +122,16 @@ class HookSessions:
         return {}
 
     def _at_end(self, event: HookEvent, session: HookSession) -> HookAnswer:
-        if event.get("stop_hook_active"):
+        if event.get("stop_hook_active") or not self._may_hold(event):
             return {}
         note = session.run.before_final()
         return {"decision": "block", "reason": note} if note else {}
+
+    def _may_hold(self, event: HookEvent) -> bool:
+        """Whether there is surely room for a few more replies."""
+        if self._hold == "attended":
+            return event.get(ENTRYPOINT) in _ATTENDED and not event.get("agent_id")
+        return self._hold == "always" and not event.get("agent_id")
 
 
 def _tool(event: HookEvent) -> str:
