@@ -60,6 +60,27 @@ def test_a_call_that_goes_against_a_card_of_the_list_is_held_with_the_whole_card
     assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=False) is None, "an agent that calls again has its reasons"
 
 
+SHOWS_CARD = "Book an inspection of the plot and the visits to it."
+
+
+def test_a_call_made_in_another_way_than_a_card_shown_in_full_demands_is_held_once(memory: Memory) -> None:
+    run = GuidedRun(memory.start(SHOWS_CARD))
+    assert "### Inspections: slot" in run.guidance
+    run.tell("office.list_slots", {}, SLOTS)
+    text = run.hold(BOOK, {"slot_id": "S1"}, ends_run=False)
+    assert text is not None and "the lowest `visits`" in text and "### " not in text
+    assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=False) is None
+
+
+def test_what_would_have_held_a_call_comes_with_its_result_once(memory: Memory) -> None:
+    run = GuidedRun(memory.start(SHOWS_CARD))
+    run.tell("office.list_slots", {}, SLOTS)
+    assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=True) is None
+    note = run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"})
+    assert "the lowest `visits`" in note and "### " not in note
+    assert run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"}) == ""
+
+
 def test_a_call_that_goes_against_a_card_that_was_never_shown_is_made_and_the_card_comes_with_its_result(
     memory: Memory,
 ) -> None:
@@ -111,9 +132,11 @@ def test_the_card_comes_before_a_call_whatever_the_arguments_once(memory: Memory
 
 
 def test_a_card_that_the_start_showed_in_full_is_not_shown_again(memory: Memory) -> None:
-    run = memory.start("Book an inspection of the plot and the visits to it.")
+    run = memory.start(SHOWS_CARD)
     assert "skill::slot" in run.guidance.whole_card_ids
-    assert run.before_call(BOOK, {"slot_id": "S1"}) is None
+    note = run.before_call(BOOK, {"slot_id": "S1"})
+    assert note is not None and "### " not in note.text and "the lowest `visits`" in note.text
+    assert run.before_call(BOOK, {"slot_id": "S1"}) is None, "nor is the warning"
 
 
 def test_the_profiles_of_the_paper_show_function_cards_alone_before_a_call(memory: Memory) -> None:

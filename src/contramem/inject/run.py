@@ -240,13 +240,13 @@ class Run:
 
         A function brings its card once a run, unless it was shown whole at the start, and once more after it failed; or
         before each call, where the profile says so. Skill Cards about the function come with it, and in profiles with
-        obligations a warning of each guard of a shown card that the call would break. `function` may be spelled in any
+        obligations a warning of each guard of a shown card that the call goes against. `function` may be spelled in any
         usual way. Arguments are looked through for required ones that are missing; a shell command tells its program.
         """
         card = self._find(function_called(function, arguments))
-        about = make_call(function, arguments, self._retriever.names).function or function
-        skills = self._show_skills(lambda: self._shown.find_about(about), "before")
-        guidance = together(together(self._card_before(card, arguments), skills), self._warning(function, arguments))
+        call = make_call(function, arguments, self._retriever.names)
+        skills = self._show_skills(lambda: self._shown.find_about(call.function or function), "before")
+        guidance = together(together(self._card_before(card, arguments), skills), self._warning(call))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
         return guidance
@@ -264,30 +264,33 @@ class Run:
     def before_harm(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
-        """What to say before this call if it would do harm, else None: it would break a guard of a shown card for good,
-        which is said once for each guard, it goes against a card of which only a line was shown, which then comes in
-        full, or it `repeats` a call that failed, unchanged."""
+        """What to say before this call if it would do harm, else None: it goes against a guard of a shown card, or it
+        `repeats` a call that failed, unchanged. A call goes against a guard that it would break for good, or that
+        demands this call in another way (another amount). Each guard is said once; a card of which only a line was
+        shown comes in full with it."""
         card = self._find(function_called(function, arguments))
         again = self._writer.describe_repeated_call(card) if repeats and card is not None and self.retrieval else None
         call = make_call(function, arguments, self._retriever.names)
         skills = self._show_skills(lambda: self._shown.find_objecting(call, shown=True), "before")
-        guidance = together(together(skills, self._warning(function, arguments)), again)
+        guidance = together(together(skills, self._warning(call)), again)
         if guidance is not None:
             self._note("before_call", guidance)
         return guidance
 
     def after_call(self, event: Event) -> Guidance | None:
         """Report a call with its result. Returns what to show beside the result: after a failure the card of the
-        function, once; the guards of shown cards that the call broke, unless the agent was warned before it; and cards
-        about the function that it went against, if they were not shown in full."""
+        function, once; the guards of shown cards that the call went against, unless the agent was warned before it; and
+        cards about the function that it went against, if they were not shown in full."""
         failed = event.result is not None and event.result.error is not None
         call = make_call(event.function or "", event.arguments, self._retriever.names)
         skills = None if failed else self._show_skills(lambda: self._shown.find_objecting(call, shown=False), "after")
+        with self._lock:
+            objections = self._shown.monitor.find_objections(call) if self._reminds and not failed else ()
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         error_card = (self._command(card) or self._card_before(card, None)) if failed else None
         with self._lock:
-            unsaid = self._shown.monitor.reminders_after(broken) if broken and self._reminds else []
+            unsaid = self._shown.monitor.reminders_after((*objections, *broken)) if self._reminds else []
         warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
         guidance = together(together(error_card, skills), warning)
         if guidance is not None:
@@ -322,11 +325,9 @@ class Run:
             self._shown.add(guidance, [card for card in cards if card.card_id in guidance.card_ids])
         return guidance or None
 
-    def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
-        if not self._reminds:
-            return None
+    def _warning(self, call: Event) -> Guidance | None:
         with self._lock:
-            obligations = self._shown.monitor.reminders_before(make_call(function, arguments, self._retriever.names))
+            obligations = self._shown.monitor.reminders_before(call) if self._reminds else []
         return self._writer.obligations(obligations, self.profile, moment="before") if obligations else None
 
     def before_final(self) -> Guidance | None:

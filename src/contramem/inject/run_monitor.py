@@ -52,21 +52,26 @@ class RunMonitor:
         objecting = {obligation.card_id for obligation in monitor.find_objections(call)}
         return [card for card in cards if card.card_id in objecting]
 
-    def reminders_before(self, call: Event) -> list[Obligation]:
-        """The guards that the call would break. If the agent loop reports no events, only the first call can be judged,
-        because for later ones it is unknown what happened before."""
-        judged, self._asked = self._observed or not self._asked, True
-        return self._drop_repeated("call", self._watch.would_break(call)) if judged else []
+    def find_objections(self, call: Event) -> tuple[Obligation, ...]:
+        """The guards that the call would break, or that demand it in another way."""
+        return self._watch.find_objections(call)
 
-    def reminders_after(self, broken: Sequence[Obligation]) -> list[Obligation]:
-        """The guards that a call broke, without those that the agent was warned about."""
-        return self._drop_repeated("call", broken)
+    def reminders_before(self, call: Event) -> list[Obligation]:
+        """The guards that the call goes against. If the agent loop reports no events, only the first call can be
+        judged, because for later ones it is unknown what happened before."""
+        judged, self._asked = self._observed or not self._asked, True
+        return self._drop_repeated("call", self.find_objections(call)) if judged else []
+
+    def reminders_after(self, objections: Sequence[Obligation]) -> list[Obligation]:
+        """The guards that a call went against, without those that the agent was warned about."""
+        return self._drop_repeated("call", objections)
 
     def reminders_at_end(self) -> list[Obligation]:
         """What is still owed, if events of the run were reported."""
         return self._drop_repeated("end", self.pending()) if self._observed else []
 
     def _drop_repeated(self, moment: Literal["call", "end"], obligations: Sequence[Obligation]) -> list[Obligation]:
-        new = [obligation for obligation in obligations if (moment, obligation.guard) not in self._reminded]
+        by_guard = {obligation.guard: obligation for obligation in obligations}
+        new = [obligation for guard, obligation in by_guard.items() if (moment, guard) not in self._reminded]
         self._reminded.update((moment, obligation.guard) for obligation in new)
         return new

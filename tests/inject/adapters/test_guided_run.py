@@ -107,6 +107,7 @@ def test_two_programs_of_one_shell_are_told_apart(desk, open_task, commands):
 def test_nothing_is_held_in_a_reply_that_ends_the_run_nor_a_tool_that_ends_it(desk, open_task):
     run = GuidedRun(desk.start(open_task))
     assert run.hold("open_ticket", ends_run=True) is None
+    assert run.hold("open_ticket") is None, "who does not say that the run goes on may be at its end"
     run.tell("submit", {}, "Error: no answer")
     assert run.hold("submit", {}, ends_run=False) is None
     assert not any(map(is_ending_tool, ("open_ticket", "submit_order", "Bash")))

@@ -1,4 +1,4 @@
-"""Claude Agent SDK: `query(prompt=task, options=guided(options, memory))`. A session is a run, whatever is asked in it."""
+"""Claude Agent SDK: `query(prompt=task, options=guided(options, memory))`. A session is a run, with all its prompts."""
 
 from __future__ import annotations
 

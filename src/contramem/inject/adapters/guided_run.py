@@ -83,16 +83,16 @@ class GuidedRun:
         function: str,
         arguments: Mapping[str, Any] | None = None,
         *,
-        ends_run: bool,
+        ends_run: bool = True,
         turn: Hashable = None,
         call: str | None = None,
     ) -> str | None:
         """What to answer this call with instead of making it. None: make it.
 
-        `ends_run` says that the model does not reply again: the reply with this call also ends the run, or no step is
-        left. A held call would be lost then, so it is made. Pass True if you cannot know. `turn` names the model's
-        reply that the call is from: calls of one function in one reply are held together or not at all, because the
-        model had read nothing in between. `call` names the call: asked again about it, the answer stays the same.
+        Pass `ends_run=False` if the model surely replies again: nothing else in its reply ends the run, and about three
+        steps are left. Otherwise a held call could be lost, so it is made. `turn` names the model's reply that the call
+        is from: calls of one function in one reply are held together or not at all, because the model had read nothing
+        in between. `call` names the call: asked again about it, the answer stays the same.
         """
         name = function_called(function, arguments)
         with self._lock:

@@ -39,10 +39,11 @@ class GuidedTools(Mapping[str, ToolCallable]):
         self._notes: list[str] = []
         self._tools = {name: wrap_tool(tool, _LoopCalls(name, self)) for name, tool in tools.items()}
 
-    def new_turn(self, *, ends_run: bool) -> None:
-        """Say that a reply of the model arrived, and whether the model will not reply again: the reply ends the run, or
-        no step is left. Calls are held only in replies that do not end the run, so none before the first `new_turn`.
-        Of several calls of one function in a reply, all are held or none: the model had read nothing in between."""
+    def new_turn(self, *, ends_run: bool = True) -> None:
+        """Say that a reply of the model arrived. With `ends_run=False` the model surely replies again: nothing in this
+        reply ends the run, and about three steps are left. Only then calls are held, so none before the first
+        `new_turn`. Of several calls of one function in a reply, all are held or none: the model had read nothing in
+        between."""
         self._turn, self._ends_run = self._turn + 1, ends_run
 
     def describe(self, name: str) -> str:
