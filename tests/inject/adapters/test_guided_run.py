@@ -66,6 +66,16 @@ def test_a_call_that_worked_since_it_failed_is_not_held(desk, open_task):
     assert run.hold("close_ticket", {"ticket": "T1"}, ends_run=False) is None
 
 
+@pytest.mark.parametrize(("turn", "is_held"), [(2, True), (3, False), (None, False)])
+def test_a_failed_call_may_be_tried_again_once_the_model_has_read_that_another_worked(desk, open_task, turn, is_held):
+    run = GuidedRun(desk.start(open_task))
+    push, pull = {"command": "git push"}, {"command": "git pull"}
+    run.tell("Bash", push, "Exit code 1")
+    assert run.hold("Bash", pull, turn=2, ends_run=False) is None
+    run.tell("Bash", pull, "Already up to date.")
+    assert (run.hold("Bash", push, turn=turn, ends_run=False) is not None) == is_held
+
+
 @pytest.mark.parametrize(
     "content",
     [{"exit_code": 128}, {"returncode": 1, "stderr": "rejected"}, '{"exit_code": 128}', "Exit code 128\nrejected"],

@@ -4,8 +4,8 @@ Each adapter is a few lines over `GuidedRun`. docs/integrations.md shows how to 
 
 Memory must never cost a run, so text is shown where it costs no step: at the start, in a tool's description, beside
 a result. A call is held back only where it would do harm: it would break a guard of a card that the agent was shown,
-in full or as a line of the list of rules, or repeats a call that failed, unchanged. At most once for a function and
-twice in a run, and never in a reply that ends it.
+in full or as a line of the list of rules, or repeats a call that failed, unchanged and with nothing done since. At most
+once for a function and twice in a run, and never in a reply that ends it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ class _Record:
     """By function: the last one."""
     held: set[str] = field(default_factory=set)
     """Functions of which a call was held."""
-    failed_calls: set[str] = field(default_factory=set)
-    """Calls that failed and have not worked since, with their arguments."""
+    turn: Hashable = None
+    """The reply that calls are from now."""
+    failed_calls: dict[str, set[Hashable]] = field(default_factory=dict)
+    """Calls that failed and have not worked since, with their arguments, and the replies in which others worked
+    since."""
     answers: set[str] = field(default_factory=set)
     """Texts that held calls were answered with. A framework may hand them back as results."""
     events: int = 0
@@ -96,6 +99,7 @@ class GuidedRun:
         """
         name = function_called(function, arguments)
         with self._lock:
+            self._record.turn = turn
             decision = self._record.decisions.get(name)
             if decision is None or turn is None or decision.turn != turn:
                 text = self._decide(function, name, arguments, ends_run)
@@ -113,11 +117,28 @@ class GuidedRun:
         record = self._record
         if last or is_ending_tool(function) or name in record.held or len(record.held) >= MAX_HOLDS:
             return None
-        note = self.run.before_harm(function, arguments, repeats=_key(name, arguments) in record.failed_calls)
+        note = self.run.before_harm(function, arguments, repeats=self._repeats(_key(name, arguments)))
         if not note:
             return None
         record.held.add(name)
         return self._answer(describe_held_call(function, note.text))
+
+    def _repeats(self, key: str) -> bool:
+        """Did this very call fail, and nothing work since that the model has read? After `git pull`, a `git push` that
+        failed before is another try."""
+        worked_since = self._record.failed_calls.get(key)
+        if worked_since is None:
+            return False
+        return not worked_since or (self._record.turn is not None and worked_since == {self._record.turn})
+
+    def _note_outcome(self, key: str, *, failed: bool) -> None:
+        failures = self._record.failed_calls
+        if failed:
+            failures[key] = set()
+            return
+        failures.pop(key, None)
+        for worked_since in failures.values():
+            worked_since.add(self._record.turn)
 
     def _answer(self, text: str) -> str:
         self._record.answers.add(text)
@@ -137,8 +158,7 @@ class GuidedRun:
         message = _failure(name, content, error)
         with self._lock:
             position, self._record.events = self._record.events, self._record.events + 1
-            key = _key(name, arguments)
-            (self._record.failed_calls.discard if message is None else self._record.failed_calls.add)(key)
+            self._note_outcome(_key(name, arguments), failed=message is not None)
         result = Result(content if isinstance(content, str | dict | list) else None, message)
         event = Event(position, "agent", "call", function=function, arguments=dict(arguments or {}), result=result)
         note = self.run.after_call(event)
