@@ -280,6 +280,12 @@ def test_a_label_of_ordinary_words_names_nothing() -> None:
     assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
 
 
+def test_a_word_for_a_thing_is_a_name_only_if_it_fills_a_field() -> None:
+    text = "We met at the Orchid and ate Raisins. We told Dora."
+    made = alone(call("Board.open", {"project_name": "Orchid"}), text)
+    assert made.runs[0].steps[-1].text == "We met at the <NAME_1> and ate Raisins. We told <NAME_2>."
+
+
 def test_known_names_are_replaced_inside_what_is_only_capitalised() -> None:
     made = alone(call("Shop.find", {"first_name": "Mei", "last_name": "Kovacs"}), "I am mei kovacs.", "Mei Kovacs")
     assert "ovacs" not in printed(made)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound, is_plain_word
+from contramem.contrast.plain_words import (
+    is_general,
+    is_plain,
+    is_plain_compound,
+    is_plain_in_prose,
+    is_plain_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,3 +76,20 @@ def test_a_name_that_only_ends_like_a_form_of_a_word_is_a_name(word: str) -> Non
 def test_words_joined_by_hyphens_are_plain_if_each_is() -> None:
     assert is_plain_compound("Read-only") and is_plain_compound("Cross-check")
     assert not is_plain_compound("Jean-Luc") and not is_plain_compound("Reed-Baker")
+
+
+@pytest.mark.parametrize(
+    "text", ["Raisins", "Academy", "Haunting", "Self-esteem", "Square-free", "SNAKE", "Mar-riage", "Vetting"]
+)
+def test_a_word_for_a_thing_is_plain_in_prose_only(text: str) -> None:
+    assert is_plain_in_prose(text)
+    assert not is_plain(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hawaii-related", "Manning", "Banning", "Miles", "Wes", "Shirly", "PaLM", "Emma", "Wolf", "Mercury", "Subway",
+     "Jean-Luc", "Combs", "Hays", "Rich", "Masters"],
+)  # fmt: skip
+def test_a_name_is_none_of_these_words(text: str) -> None:
+    assert not is_plain_in_prose(text)

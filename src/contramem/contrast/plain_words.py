@@ -8,16 +8,20 @@ one (`engaged_users`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from contramem.contrast.english import COMMON, EVERYDAY, FUNCTION_WORDS, GENERAL, IRREGULAR, SMALL_WORDS
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.program_words import PROGRAM_WORDS
+from contramem.contrast.prose_words import PROSE_WORDS
 
 MAX_CHARS = 40
 MIN_LEMMA_CHARS = 3
 MIN_STEM_CHARS = 4
 """Of the word in `unused` or `freshly`: with shorter ones, names would be taken apart."""
+MIN_PROSE_STEM_CHARS = 5
+"""Of the word in `Haunted`: `Banning` and `Manning` are names."""
 _PART = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
 _EXCEPTION = re.compile(r"(?:[A-Z][a-z]*)*(?:Error|Exception|Warning)")
@@ -29,20 +33,21 @@ _FIRST_PARTS = frozenset("anti auto co cross e ex micro mid multi non post pre p
 _DERIVING = ("ly", "ness", "less", "able")
 _PREFIXES = ("un", "non", "multi", "sub", "pre", "mis", "re", "auto", "dis", "over", "under")
 _DERIVED = re.compile(
-    r"[a-z]{4,}(?:[ts]ion|ment|ology|ography|ability|ibility|i[sz]ed|i[sz]ing|ified|ifying|ated|ating"
+    r"[a-z]{4,}(?:[ts]ion|ment|ology|ography|[ai]bility|ality|ivity|osity|ism|i[sz]ed|i[sz]ing|ified|ifying|ated|ating"
     r"|ical|istic|ational|ically|ously|fully|lessly|ively|ately)s?"
 )
 """Words that are made from others, which names of people are not: `Clement`, `Keating` and `Emily` are too short."""
 _ALSO_NAMES = frozenset(
-    """bank beach bench bill bird boot branch bridge brush burger carry cash chance child church city cloud coach
-    cook cotton court cruise dance day dish drew driver drum fair farm field fine flower forest free friend
-    gain garden gates gift glass glove goal gold good grant great guest hall hammer hand harbor hard head
-    heard held holiday hook hope house ice judge key kitchen lake land lane law lay leaf light little lively
-    lock long love luck march mark market max may milk money morning mountain nail night nurse olive page
-    park partner pass peak pepper pick plant pool post power press price quick rain reader ride river road
-    royal sale salt sharp shell ship shop silver sleep slide small snow song spring star steel stock storm
-    street strong sugar summer sweet tower town tree trip walk wall water weather wheel will winter wood
-    world worth yard""".split()
+    """alpha bank beach bench bill bird boot branch bridge brush burger carry cash chance child church city cloud
+    coach cook core corner cotton court cross cruise dance day del delta dish dot drew driver drum edge elif
+    fair farm field fine flower forest free friend gain garden gates gift glass glove goal gold good grant great
+    guest hall hammer hand hang harbor hard head heard held holiday hook hope house ice judge key kitchen lake
+    land lane law lay leaf light little lively lock long lot love luck march mark market masters max may meta
+    milk money morning mountain nail nan night nurse olive page park partner pass peak pepper pick ping plant
+    pool post power press price quick rain reader render rich ride river road royal said sale salt sharp shell
+    shields ship shop silver singleton sleep slide small snow song speed spring star steel stock storm strange
+    street strong sugar summer sweet tower town tree trip uri val walk wall water weather wheel white wild will
+    winter wood world worth yard""".split()
 )
 """Ordinary words that are also names of people."""
 
@@ -58,8 +63,18 @@ def is_plain(text: str) -> bool:
 
 def is_plain_compound(text: str) -> bool:
     """Is it a plain word, or several with hyphens between them: `Read-only`, `Cross-check`?"""
+    return _is_compound_of(text, is_plain_word)
+
+
+def is_plain_in_prose(text: str) -> bool:
+    """Is it an ordinary word where it is used in a sentence and fills no field? A hyphen may be left of a broken line
+    (`Univer-sity`)."""
+    return _is_compound_of(text, _is_prose_word) or ("-" in text and text.replace("-", "").lower() in _IN_PROSE)
+
+
+def _is_compound_of(text: str, is_part: Callable[[str], bool]) -> bool:
     first, *rest = text.split("-")
-    return (is_plain_word(first) or bool(rest and first.lower() in _FIRST_PARTS)) and all(map(is_plain_word, rest))
+    return (is_part(first) or bool(rest and first.lower() in _FIRST_PARTS)) and all(map(is_part, rest))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -69,6 +84,18 @@ def is_plain_word(word: str) -> bool:
         return True
     lemma = _lemma(word.lower())
     return lemma is not None and (word.islower() or _ALSO_NAMES.isdisjoint((lemma, word.lower())))
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_prose_word(word: str) -> bool:
+    if is_plain_word(word):
+        return True
+    if not (word[1:].islower() or word.isupper()):  # `PaLM` is a product
+        return False
+    lower = _CONTRACTED.sub("", word.lower())
+    min_chars = MIN_LEMMA_CHARS if lower.endswith("s") else MIN_PROSE_STEM_CHARS
+    forms = {lower, *(form for form in _base_forms(lower) if len(form) >= min_chars)}
+    return not forms.isdisjoint(_IN_PROSE) and forms.isdisjoint(_ALSO_NAMES)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -115,3 +142,4 @@ def _root(word: str) -> str | None:
 
 
 _WORDS = GENERAL | EVERYDAY | ORDINARY_WORDS | COMMON | SMALL_WORDS
+_IN_PROSE = _WORDS | PROSE_WORDS | PROGRAM_WORDS

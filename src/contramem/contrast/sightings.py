@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
-from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound
+from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound, is_plain_in_prose
 from contramem.contrast.spans import spans
 from contramem.contrast.speech import speech_of
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
@@ -36,6 +36,7 @@ _AFTER_HEADING = re.compile(r"[^\n*_]{0,80}(?:\*\*|__|\n|\Z)")
 _BEFORE_LABEL = re.compile(r"(?:^|\n)[\s\d.()>•*|-]*\Z")
 _AFTER_LABEL = re.compile(r"\**(?::|[ \t]*(?:\n|\Z))")
 MAX_BEFORE_HEADING = 60
+_MARKS_AFTER = ".,;?!)"
 _MAY_BE_PLAIN = names_where(lambda type_: type_.is_written_in_words and type_.name != "ADDRESS")
 """Types of which an ordinary word reveals nothing. A place, a person or an identifier may have any name."""
 
@@ -194,14 +195,11 @@ class Sightings:
         self._note(span_key(rest, "NAME"), "NAME", rest)
 
     def _is_common(self, word: str) -> bool:
-        tokens = self._tokens
         return (
-            word in tokens
-            or word in ORDINARY_WORDS
+            word in ORDINARY_WORDS
             or is_general(word)
             or word in self._interface_words
-            or f"{word}." in tokens
-            or f"{word}," in tokens
+            or not self._tokens.isdisjoint([word, *(word + mark for mark in _MARKS_AFTER)])
         )
 
     def _note(self, key: Key, kind: ValueKind, original: str) -> None:
@@ -230,7 +228,10 @@ class Sightings:
             if len(key.text.strip(". ")) < MIN_NAME_CHARS:
                 return False
             original = self.originals[key]
-            plain = (" " not in original or original.isupper()) and all(map(is_plain_compound, original.split()))
+            if " " not in original:
+                plain = is_plain_in_prose(original)
+            else:
+                plain = original.isupper() and all(map(is_plain_compound, original.split()))
             return not plain and not all(map(self._is_common, key.text.replace("-", " ").split()))
         return kind != "NUMBER" or not any(
             sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
