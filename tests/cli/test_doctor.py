@@ -114,3 +114,76 @@ def test_the_command_that_a_thin_build_prints_reads_the_runs_in_the_same_way(tmp
     how = ["--format", "steps", "--map", "task_id=ticket", "--map", "source=agent", "--map", "outcome=solved"]
     built = CliRunner().invoke(cli, ["build", str(tmp_path / "calls.csv"), *how, "--bank", str(tmp_path / "b.db")])
     assert built.exit_code == 0 and f"calls.csv {' '.join(how)} --bank" in built.output.replace("\n", "")
+
+
+# Logs that people write themselves
+
+
+def _home_made(folder: Path, shape: str) -> None:
+    """Two tasks, each passed by one of two models that approves before it pays."""
+    for task in ("1", "2"):
+        for model in ("fast", "slow"):
+            passed = (model == "fast") == (task == "1")
+            calls = ["find_invoice", *(["approve"] if passed else []), "pay"]
+            _write_home_made(folder, shape, task, model, calls, "paid" if passed else "error: not approved", passed)
+
+
+def _write_home_made(
+    folder: Path, shape: str, task: str, model: str, calls: list[str], result: str, passed: bool
+) -> None:
+    given = {"invoice": f"I-{task}"}
+    asked = f"Pay invoice I-{task}"
+    if shape == "a dialogue with names of its own":
+        turns: list[Any] = [{"speaker": "customer", "text": asked}]
+        for name in calls:
+            turns.append({"speaker": "bot", "text": "", "call": {"fn": name, "kwargs": given}})
+            turns.append({"speaker": "tool", "fn": name, "text": result})
+        record = {"id": f"{model}/{task}", "backend": model, "dialog": turns, "grade": "pass" if passed else "fail"}
+        put(folder / f"{model}_{task}.json", record)
+    elif shape == "a table of verdicts beside the runs":
+        steps = [{"tool": name, "args": given, "result": result} for name in calls]
+        put(folder / f"{model}-{task}.json", {"goal": asked, "steps": steps})
+        table = folder / "grades.csv"
+        head = "" if table.exists() else "File;Model;Verdict;Checked by\n"
+        with table.open("a") as out:
+            out.write(f"{head}{model}-{task}.json;{model};{'PASS' if passed else 'FAIL'};Ann\n")
+    elif shape == "two tables":
+        with (folder / "calls.csv").open("a") as out:
+            out.write("" if out.tell() else "run,question,tool,args,result\n")
+            out.writelines(f"{model}{task},{asked},{name},{task},{result}\n" for name in calls)
+        with (folder / "verdicts.csv").open("a") as out:
+            out.write("" if out.tell() else "run,model,success\n")
+            out.write(f"{model}{task},{model},{passed}\n")
+    else:
+        steps = [{"tool": name, "args": given, "result": result} for name in calls]
+        put(folder / model / f"invoice-{task}" / "run1" / "log.json", {"steps": steps})
+        (folder / model / f"invoice-{task}" / "run1" / "status.txt").write_text("success" if passed else "failure")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "a dialogue with names of its own",
+        "a table of verdicts beside the runs",
+        "two tables",
+        "folders named by model and task, and a word beside each run",
+    ],
+)
+def test_the_command_for_a_home_made_log_reads_tasks_sources_and_outcomes(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "logs").mkdir()
+    _home_made(tmp_path / "logs", shape)
+    found = diagnose(tmp_path / "logs")
+    assert found["contrasts"] == 2, found
+    assert follow(found["command"], monkeypatch, tmp_path).exit_code == 0
+    read = run("traces", *shlex.split(found["command"].removesuffix(" --bank bank.db"))[2:], "--json")
+    counted = json.loads(read.stdout)
+    assert {source: tally["runs"] for source, tally in counted["by_source"].items()} == {"fast": 2, "slow": 2}
+    assert counted["problems"] == []
+
+
+def test_a_run_that_names_no_task_may_have_it_in_its_path(tmp_path: Path) -> None:
+    put(tmp_path / "pay" / "log.json", {"steps": [{"tool": "pay", "result": "paid"}]})
+    result = run("traces", tmp_path, "--map", "task_id=path:-2")
+    assert "1 run of 1 task" in result.output

@@ -5,6 +5,7 @@ The runs are read once; what `--map` could say better is then tried on a small t
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -12,15 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from contramem.errors import TraceError
+from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
+from contramem.traces.outcomes import read_outcomes
 from contramem.traces.read import TraceReading
+from contramem.traces.readers.steps import TABLE_ENDINGS
 from contramem.traces.summary import Hint, TraceSummary, hints, summarize_runs
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import OWN_LOGS, UnknownFile, describe_unknown
 from contramem.traces.verdict_files import verdict_of
 
 MAX_SOURCES = 50
+MAX_TABLES = 10
+_ATTEMPT = re.compile(r"(?i:run|trial|attempt|try|seed|sample|rep|iter|iteration|episode)?[-_. ]?\d+")
+"""The name of a folder or file that counts attempts: `run1`, `trial-2`, `03`."""
 _VERDICT_WORDS = ("report", "result", "eval", "score", "verdict", "grade", "outcome", "summary", "reward")
 _VERDICT_KEYS = ("resolved", "is_resolved", "passed", "reward", "success", "is_correct", "correct", "score", "solved")
 
@@ -64,6 +70,9 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
     rows: list[RunRow] = []
     summary = summarize_runs(reading, lambda run: rows.append(_row(run, paths)))
     findings = hints(summary)
+    for improve in (_diagnose_with_verdicts, _diagnose_by_path):
+        if better := improve(paths, reading, given, looks, rows):
+            return better
     if not rows and not looks and (unknown := _first_unknown(paths, reading)) is not None:
         if guessed := _diagnose_guess(paths, reading, given, unknown):
             return guessed
@@ -101,6 +110,44 @@ def _diagnose_guess(
     return guessed if guessed.summary.total.runs or is_one_file else None
 
 
+def _diagnose_with_verdicts(
+    paths: tuple[Path, ...], reading: TraceReading, given: tuple[str, ...], looks: str, rows: list[RunRow]
+) -> Diagnosis | None:
+    """The diagnosis with a table of verdicts that lies among the runs, where they know none themselves."""
+    if not rows or reading.options.outcomes is not None or any(row.passed is not None for row in rows):
+        return None
+    files = dict.fromkeys((*reading.ignored_files, *_files_with_problems(reading)))
+    tables = [Path(file) for file in files if file.endswith(TABLE_ENDINGS) and "!" not in file]
+    for table in tables[:MAX_TABLES]:
+        try:
+            again = reading.read_again(outcomes=read_outcomes(table))
+        except UsageError:
+            continue
+        found = diagnose(paths, again, (*given, "--outcomes", str(table)), looks)
+        if found.summary.total.passed or found.summary.total.failed:
+            return found
+    return None
+
+
+def _diagnose_by_path(
+    paths: tuple[Path, ...], reading: TraceReading, given: tuple[str, ...], looks: str, rows: list[RunRow]
+) -> Diagnosis | None:
+    """The diagnosis with tasks named by a folder, where a reader knows the files and no run could be read."""
+    if rows or not reading.formats or "task_id" in reading.options.fields:
+        return None
+    files = _files_with_problems(reading)
+    place = _task_place([RunRow(file, _parts(file, paths), "", "", None) for file in files]) if files else ""
+    if not place:
+        return None
+    again = reading.read_again(fields={"task_id": place})
+    found = diagnose(paths, again, (*given, "--map", f"task_id={place}"), looks)
+    return found if found.summary.total.runs else None
+
+
+def _files_with_problems(reading: TraceReading) -> list[str]:
+    return list(dict.fromkeys(re.sub(r":\d+\Z", "", problem.where) for problem in reading.problems))
+
+
 def _advise_to_map(options: tuple[str, ...]) -> str:
     fields = "--map task_id=FIELD, --map source=FIELD, --map outcome=FIELD"
     return f"Try these options, and add what is missing ({fields}): {shlex.join(options)}"
@@ -108,10 +155,13 @@ def _advise_to_map(options: tuple[str, ...]) -> str:
 
 def _row(run: Trajectory, paths: tuple[Path, ...]) -> RunRow:
     file = run.origin.file
+    return RunRow(file, _parts(file, paths), run.task_key, run.source, run.outcome.passed)
+
+
+def _parts(file: str, paths: tuple[Path, ...]) -> tuple[str, ...]:
     root = next((str(path) for path in paths if path.is_dir() and file.startswith(f"{path}/")), "")
     parts = PurePosixPath(file[len(root) :].strip("/").replace("!", "/")).parts
-    stem = parts[-1].partition(".")[0] if parts else ""
-    return RunRow(file, (*parts[:-1], stem), run.task_key, run.source, run.outcome.passed)
+    return (*parts[:-1], parts[-1].partition(".")[0] if parts else "")
 
 
 def _first_unknown(paths: tuple[Path, ...], reading: TraceReading) -> UnknownFile | None:
@@ -145,25 +195,34 @@ def _by_task(rows: list[RunRow]) -> dict[str, list[RunRow]]:
 
 def _source_place(rows: list[RunRow]) -> str:
     """The folder whose names look like sources: few of them, and several for one task."""
-    depth = min(len(row.parts) for row in rows)
-    for place in range(2, depth + 1):
-        names = {row.parts[-place] for row in rows}
-        if not 2 <= len(names) <= MAX_SOURCES:
-            continue
-        shared = [group for group in _by_task(rows).values() if len({row.parts[-place] for row in group}) > 1]
-        if shared or len(names) < len(rows):
+    tasks = list(_by_task(rows).values())
+    for place in _places(rows):
+        names = [{row.parts[-place] for row in group} for group in tasks]
+        if place > 1 and len(set().union(*names)) <= MAX_SOURCES and any(len(group) > 1 for group in names):
+            return f"path:-{place}"
+    for place in _places(rows):
+        names = [{row.parts[-place] for row in group} for group in tasks]
+        is_task = len(tasks) > 1 and len(set().union(*names)) == len(tasks)
+        if place > 1 and len(set().union(*names)) <= min(MAX_SOURCES, len(rows) - 1) and not is_task:
             return f"path:-{place}"
     return ""
 
 
 def _task_place(rows: list[RunRow]) -> str:
     """The part of the path that repeats as a task would: many names, each in several folders."""
-    depth = min(len(row.parts) for row in rows)
-    for place in range(1, depth + 1):
+    for place in list(_places(rows))[:2]:
         counts = Counter(row.parts[-place] for row in rows)
-        if len(counts) > 1 and sum(1 for count in counts.values() if count > 1) > len(counts) / 2 and place <= 2:
+        if sum(1 for count in counts.values() if count > 1) > len(counts) / 2:
             return f"path:-{place}"
     return ""
+
+
+def _places(rows: list[RunRow]) -> Iterator[int]:
+    """The places in a path, counted from its end, where the runs differ by more than the number of the attempt."""
+    for place in range(1, min(len(row.parts) for row in rows) + 1):
+        names = {row.parts[-place] for row in rows}
+        if len(names) > 1 and not all(map(_ATTEMPT.fullmatch, names)):
+            yield place
 
 
 def _outcome_place(rows: list[RunRow]) -> str:

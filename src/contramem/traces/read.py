@@ -16,6 +16,7 @@ import msgspec
 from contramem.errors import TraceError, UsageError, nearest
 from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, is_archive, unpack
 from contramem.traces.locations import apply_locations
+from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
 from contramem.traces.reading_report import ReadingReport
@@ -86,9 +87,16 @@ class TraceReading(ReadingReport):
             else:
                 yield FoundFile(str(path))
 
-    def read_again(self, format: str, fields: Mapping[str, str]) -> TraceReading:
-        """Another reading of the same files, with these options over those that were given."""
-        options = replace(self.options, format=format, fields={**fields, **self.options.fields})
+    def read_again(
+        self, format: str | None = None, fields: Mapping[str, str] | None = None, outcomes: OutcomeRows | None = None
+    ) -> TraceReading:
+        """Another reading of the same files, with these options where none were given."""
+        options = replace(
+            self.options,
+            format=format or self.options.format,
+            fields={**(fields or {}), **self.options.fields},
+            outcomes=outcomes or self.options.outcomes,
+        )
         return TraceReading(self._paths, options)
 
     def read(self, found: FoundFile) -> Iterator[Trajectory]:
@@ -120,7 +128,7 @@ class TraceReading(ReadingReport):
                 yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
 
     def _files_in(self, folder: Path) -> list[str]:
-        """Sorted, without what is hidden."""
+        """Sorted, without what is hidden and without the user's table of outcomes."""
         files: list[str] = []
         folders = [str(folder)]
         while folders:
@@ -137,6 +145,9 @@ class TraceReading(ReadingReport):
                             files.append(entry.path)
             except OSError as error:
                 self.report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
+        if self.options.outcomes is not None:
+            table = Path(self.options.outcomes.path)
+            files = [file for file in files if not (file.endswith(table.name) and table.samefile(file))]
         return sorted(files)
 
     def _file_or_archive(self, path: Path, file: TraceFile, named: bool, depth: int = 0) -> Iterator[Trajectory]:

@@ -107,16 +107,16 @@ def summarize(reading: TraceReading) -> TraceSummary:
 
 
 def summarize_runs(reading: TraceReading, on_run: Callable[[Trajectory], None]) -> TraceSummary:
-    """`summarize`, which shows each run that counts to `on_run`."""
+    """`summarize`, which shows each run to `on_run`. Duplicates too: another folder may be another source."""
     summary = TraceSummary()
     seen: set[bytes] = set()
     for run in reading:
+        on_run(run)
         digest = content_digest(run)
         if digest in seen:
             summary.skipped["duplicate"] += 1
             continue
         seen.add(digest)
-        on_run(run)
         for tally in (
             summary.total,
             summary.by_source[run.source],

@@ -11,15 +11,23 @@ from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.readers.records import scalars_around
 from contramem.traces.readers.step_rows import RUN_NAMES, names_run, unpack_payload
-from contramem.traces.readers.steps import STEP_KEYS, TABLE_ENDINGS, call_in, is_spoken, table_records
+from contramem.traces.readers.steps import (
+    SPEAKERS,
+    STEP_KEYS,
+    TABLE_ENDINGS,
+    TASK_NAMES,
+    USERS,
+    WORDS,
+    call_in,
+    is_spoken,
+    table_records,
+)
 from contramem.traces.verdict_files import verdict_of
 
 MAX_DEPTH = 4
 LOOKED_AT = 5
 """Items of a list that are looked at: the first step of a run is often none."""
 ROWS_LOOKED_AT = 100
-_SPEAKERS = ("role", "from", "author", "speaker", "sender")
-_WORDS = ("content", "text", "value", "message", "parts", "tool_calls")
 _ID_ENDINGS = ("id", "uuid", "run", "session", "trace", "job", "thread", "conversation")
 _TOOL_NAME = re.compile(r"[A-Za-z]\w*[._:]\w[\w.:-]*|[a-z]+[A-Z]\w*")
 """Of two words at least, written as one: `find_order`, `shop.refund`, `findOrder`."""
@@ -102,11 +110,12 @@ def _describe_record(record: Any, shape: str) -> UnknownFile:
 def _describe_run(record: dict[str, Any], looks: str) -> UnknownFile | None:
     """What a record is that may be a run, or one call of it."""
     lists = list(_lists_in(record))
-    if path := _list_of(lists, _is_message):
+    spoken, stepped = _list_of(lists, _is_message), _list_of(lists, _is_step)
+    if spoken and spoken != stepped:
         return UnknownFile(
-            f"{looks}, and messages under {path!r}", ("--format", "openai-chat", *_options(record, path))
+            f"{looks}, and messages under {spoken!r}", ("--format", "openai-chat", *_options(record, spoken))
         )
-    if path := _list_of(lists, _is_step):
+    if path := stepped:
         return UnknownFile(f"{looks}, and steps under {path!r}", ("--format", "steps", *_options(record, path)))
     if _is_step(record):
         return UnknownFile(f"{looks}, one call each", ("--format", "steps", *_row_options(record)))
@@ -153,7 +162,11 @@ def _is_step(value: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and any(key in value for key in _SPEAKERS) and any(key in value for key in _WORDS)
+    return (
+        isinstance(value, dict)
+        and any(key in value for key in SPEAKERS)
+        and any(key in value for key in (*WORDS, "parts", "tool_calls"))
+    )
 
 
 def _guess_parts(step: Any) -> tuple[str, ...]:
@@ -175,12 +188,12 @@ def _guess_parts(step: Any) -> tuple[str, ...]:
 
 _USUAL_NAMES = {
     "task_id": ("task_id", "instance_id", "case_id", "case", "ticket_id", "ticket", "question_id", "question_ID",
-                "example_id", "id"),
-    "source": ("model", "source", "agent", "model_name", "agent_name", "agent_id", "bot", "llm"),
+                "example_id", "scenario_id", "scenario", "id"),
+    "source": ("model", "source", "agent", "model_name", "agent_name", "agent_id", "bot", "llm",
+               "backend", "engine"),
     "outcome": ("passed", "reward", "resolved", "success", "is_correct", "correct", "solved", "score", "verdict",
                 "grade", "outcome", "status", "ok"),
-    "task": ("task", "goal", "request", "question", "instruction", "prompt", "ask", "query",
-             "objective"),
+    "task": TASK_NAMES,
 }  # fmt: skip
 _READ_ANYWAY = {
     "task_id": ("task_id",),
@@ -192,7 +205,13 @@ _READ_ANYWAY = {
 
 def _options(record: dict[str, Any], path: str) -> tuple[str, ...]:
     """Where the messages are, and where the fields of a run seem to be."""
-    return ("--map", f"messages={path}", *_field_options(record))
+    messages = next((items for place, items in _lists_in(record) if place == path), [])
+    return ("--map", f"messages={path}", *_field_options(record, asks=any(map(_asks, messages[:LOOKED_AT]))))
+
+
+def _asks(message: Any) -> bool:
+    """Is this message the user's? Runs with the same request are of one task."""
+    return isinstance(message, dict) and any(str(message.get(key)).lower() in USERS for key in SPEAKERS)
 
 
 def _row_options(row: dict[str, Any], has_run_name: bool = False) -> tuple[str, ...]:
@@ -203,12 +222,15 @@ def _row_options(row: dict[str, Any], has_run_name: bool = False) -> tuple[str, 
     return options if has_run_name or options else ("--map", f"run={next(iter(row))}")
 
 
-def _field_options(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """`--map` options for fields under a usual name, at the top or one level below."""
+def _field_options(record: Mapping[str, Any], asks: bool = False) -> tuple[str, ...]:
+    """`--map` options for fields under a usual name, at the top or one level below. Where the run `asks` something
+    itself or a field says what was asked, an `id` is that of the run."""
     places = {str(key): value for key, value in record.items()}
     places |= {f"{key}.{name}": value for key, inner in record.items() if isinstance(inner, dict)
                for name, value in inner.items()}  # fmt: skip
     scalars = {place: value for place, value in places.items() if isinstance(value, (str, int, float, bool))}
+    if asks or any(name in scalars for name in TASK_NAMES):
+        scalars = {place: value for place, value in scalars.items() if place.rpartition(".")[2] != "id"}
     options: list[str] = []
     for field, names in _USUAL_NAMES.items():
         place = next((place for name in names for place in scalars if _goes_by(place, name)

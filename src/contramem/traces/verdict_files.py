@@ -102,6 +102,12 @@ def exit_code_verdict(file: TraceFile) -> Verdict | None:
     return Verdict(text == "0") if re.fullmatch(r"-?\d+", text) else None
 
 
+def word_verdict(file: TraceFile) -> Verdict | None:
+    """The verdict in a file of one word (`success`) or number."""
+    passed, reward = verdict_of(file.content[:100].decode("utf-8", "replace"))
+    return None if passed is None else Verdict(passed, reward)
+
+
 def reward_verdict(file: TraceFile) -> Verdict | None:
     reward = number(file.content[:100].decode("utf-8", "replace").strip())
     return None if reward is None else Verdict(reward >= 1, reward)

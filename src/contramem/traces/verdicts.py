@@ -20,6 +20,7 @@ from contramem.traces.verdict_files import (
     junit_verdict,
     reward_verdict,
     verdict_in_document,
+    word_verdict,
 )
 
 MAX_LEVELS = 4
@@ -30,6 +31,10 @@ _PLAIN: dict[str, Callable[[TraceFile], Verdict | None]] = {
     "exit_code": exit_code_verdict,
     "exit_code.txt": exit_code_verdict,
     "returncode": exit_code_verdict,
+    "status.txt": word_verdict,
+    "result.txt": word_verdict,
+    "outcome.txt": word_verdict,
+    "verdict.txt": word_verdict,
     "junit.xml": junit_verdict,
     "test-results.xml": junit_verdict,
     "results.xml": junit_verdict,

@@ -184,7 +184,7 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
     asked = next(filter(None, [record_message(recorder, message) for message in messages]), "")
     task = text_of(values["task"]).strip()
     task_id = label(values["task_id"], "task_id")
-    if task_id is None and not (task or asked):
+    if task_id is None and not (task or asked) and options.located_fields.keys().isdisjoint(("task_id", "task")):
         raise TraceError("names no task: no task_id, no task, no user message", "Map one with --map task_id=PATH.")
     return Trajectory(
         environment=environment,

@@ -22,10 +22,10 @@ from contramem.traces.readers.conversation import call_entry, tool_message
 from contramem.traces.readers.messages import is_message as is_chat_message
 from contramem.traces.readers.records import ABSENT, STEP_FIELDS, read_records, records_at, records_in, value_at
 from contramem.traces.readers.step_rows import join_rows, names_run
+from contramem.traces.tables import find_separator
 from contramem.traces.trajectory import Trajectory
 
 TABLE_ENDINGS = (".csv", ".tsv")
-_SEPARATORS = ",;\t"
 STEP_KEYS = ("steps", "trajectory", "actions", "calls", "tool_log", "log", "events")
 _NESTED = ("action", "tool_call", "call", "function", "tool")
 _NAMES = ("tool", "tool_name", "function", "function_name", "action", "fn", "op", "operation", "name")
@@ -33,7 +33,13 @@ _ARGUMENTS = ("arguments", "args", "input", "tool_input", "action_input", "param
 _RESULTS = ("result", "observation", "output", "response", "tool_output", "returned", "return", "out")
 _ERRORS = ("error", "exception")
 _CALL_IDS = ("call_id", "tool_call_id", "tool_use_id")
-_SAID = ("thought", "thoughts", "reasoning", "message", "text", "content")
+_SAID = ("thought", "thoughts", "reasoning", "message", "text", "content", "msg", "utterance")
+TASK_NAMES = ("task", "goal", "request", "question", "instruction", "prompt", "ask", "query", "objective")
+"""What the text of a task is called."""
+SPEAKERS = ("speaker", "from", "author", "sender", "role", "actor", "who")
+WORDS = ("text", "content", "message", "value", "body", "msg", "utterance")
+USERS = frozenset("user human customer client caller person".split())
+_TOOLS = frozenset("tool function environment env api".split())
 _FINAL = ("final", "final_answer", "answer", "response")
 
 
@@ -101,9 +107,7 @@ def _steps_place(record: Mapping[str, Any], paths: Mapping[str, str]) -> str:
 def table_records(file: TraceFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, row) of a CSV table, with the JSON in its cells decoded."""
     text = file.content.decode("utf-8-sig", "replace")
-    head = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=head.count)  # spreadsheets of many countries write semicolons
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=find_separator(text))
     try:
         for row in rows:
             yield rows.line_num, {name: _cell(value) for name, value in row.items() if isinstance(name, str)}
@@ -128,14 +132,29 @@ def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
     if steps is ABSENT or not isinstance(steps, list):
         keys = ", ".join(map(str, list(record)[:40]))
         raise TraceError(f"has no list of steps (keys: {keys})", "Say where it is with --map messages=PATH.")
-    task, final = (
-        value_at(record, paths.get("task", "task")),
-        next((record[key] for key in _FINAL if record.get(key)), ""),
-    )
+    task = value_at(record, paths["task"]) if "task" in paths else _task_in(record)
+    final = next((record[key] for key in _FINAL if record.get(key)), "")
     messages = [{"role": "user", "content": text_of(task)}] if task is not ABSENT and task else []
+    steps = [_name_speaker(step) if isinstance(step, dict) else step for step in steps]
     messages += [message for step in join_results(steps, paths) for message in _messages(step, paths)]
     messages += [{"role": "assistant", "content": text_of(final)}] if final else []
     return {**record, "messages": messages, place: messages}
+
+
+def _task_in(record: Mapping[str, Any]) -> Any:
+    return next((record[name] for name in TASK_NAMES if record.get(name)), ABSENT)
+
+
+def _name_speaker(step: dict[str, Any]) -> dict[str, Any]:
+    """A step of a dialogue with names of its own: what the user says becomes a chat message, what a tool says a
+    result."""
+    speaker = next((step[key] for key in SPEAKERS if isinstance(step.get(key), str)), "").lower()
+    text = next((step[key] for key in WORDS if isinstance(step.get(key), str)), None)
+    if text is None or is_spoken(step):
+        return step
+    if speaker in USERS:
+        return {"role": "user", "content": text}
+    return {**step, "result": text} if speaker in _TOOLS and not _outcome_fields(step, {}) else step
 
 
 def join_results(steps: list[Any], paths: Mapping[str, str]) -> list[Any]:
