@@ -67,3 +67,10 @@ def test_one_invented_item_makes_a_list_invented() -> None:
 
 def test_origins_ignore_case_and_short_values() -> None:
     assert origins(call("Mail.read", {"name": "ADA", "n": 2, "all": True}), task="mail of Ada") == {"name": "task"}
+
+
+def test_numbers_in_records_are_not_traced() -> None:
+    """The account of a payment is looked up; its amount may equal any number that a result shows."""
+    account, total = call("Bank.find", {}, {"account": "a-4711"}), call("Bank.calculate", {}, "total 1280")
+    pay = call("Bank.pay", {"parts": [{"account": "a-4711", "amount": 1280}], "sum": 1280})
+    assert origins(account, total, pay) == {"parts": "Bank.find", "sum": "Bank.calculate"}

@@ -88,6 +88,24 @@ def test_an_argument_is_no_reason_where_failing_runs_pass_what_passing_runs_do()
     assert "absence(Desk.pay[person from Desk.open.person]) when Desk.pay" not in texts
 
 
+def test_an_argument_is_no_reason_where_the_tool_refused_another_one() -> None:
+    """Hasty runs do not read the price list, so they make up a price. The item they pass is the right one."""
+
+    def shop() -> Iterator[Trajectory]:
+        for number in range(6):
+            item = {"item": f"I{number}41"}
+            order, prices = call("Shop.order", {}, item), call("Shop.prices", {}, [item | {"price": 1040 + number}])
+            yield office(
+                number, True, order, prices, call("Shop.sell", item | {"price": 1040 + number}), source="careful"
+            )
+            wrong = call("Shop.sell", item | {"price": 1999}, error="wrong price")
+            yield office(number, False, order, wrong, source="hasty")
+
+    texts = propose_texts(shop())
+    assert "existence(Shop.sell[price from Shop.prices.price]) when Shop.sell" in texts
+    assert "existence(Shop.sell[item from Shop.prices.item]) when Shop.sell" not in texts
+
+
 def pay_office(right: Callable[[int], int], wrong: Callable[[int], int]) -> Iterator[Trajectory]:
     for number in range(6):
         for source, amount in (("careful", right(number)), ("hasty", wrong(number))):

@@ -78,14 +78,15 @@ class Flow:
         """For each argument of a call, the first place where its value was seen. Arguments too short to trace are
         absent.
 
-        A list has the origin of its least known item: one invented recipient makes the recipients invented. Of short
-        values, only identifiers are traced, and only to a field that contains them; no short value is ever called made
-        up.
+        A list has the origin of its least known item: one invented recipient makes the recipients invented. Numbers in
+        records are not traced: the amount of a payment does not come from where its account does. Of short values, only
+        identifiers are traced, and only to a field that contains them; no short value is ever called made up.
         """
         places: dict[str, str] = {}
         for name, value in event.arguments.items():
+            is_record = _is_record(value)
             for _, scalar in scalars(value):
-                text = _searchable_text(scalar)
+                text = "" if is_record and isinstance(scalar, (int, float)) else _searchable_text(scalar)
                 if len(text) >= MIN_TRACED_CHARS and places.get(name) != NOWHERE:
                     places[name] = self._origin(text)
                 elif text and name not in places and (place := self._giver(text, name, event.function)):
@@ -137,6 +138,10 @@ class Flow:
                 if text not in sighting.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
                     return sighting.place
         return None
+
+
+def _is_record(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
 
 
 def _nouns(name: str) -> frozenset[str]:

@@ -80,21 +80,21 @@ class ArgumentUses:
                 others.add(place)
         return opposite is None or 2 * len(chosen & others) > len(chosen)
 
-    def _values(self) -> dict[int, set[str]]:
-        """By run, the values of the calls that worked."""
+    def _values(self, *, worked: bool = True) -> dict[int, set[str]]:
+        """By run, the values of the calls that worked, or of all calls."""
         values = defaultdict[int, set[str]](set)
         for place, _, call in self.calls:
-            if call.worked:
+            if call.worked or not worked:
                 values[place].add(repr(call.arguments[self._argument]))
         return values
 
     def find_runs_with_right_values(self) -> Mask:
-        """The runs that passed the same values as a passing run of their task. If they failed, this was not why."""
+        """The runs that passed the same values as a passing run of their task. If they failed, this was not why. Where
+        no call of a run worked, what it tried counts: the tool may have refused another argument."""
         values = self._values()
         given = {(run.task, frozenset(values[place])) for place, run, _ in self.calls if run.passed and place in values}
-        return mask_of(
-            place for place, run, _ in self.calls if place in values and (run.task, frozenset(values[place])) in given
-        )
+        tried = self._values(worked=False) | values
+        return mask_of(place for place, run, _ in self.calls if (run.task, frozenset(tried[place])) in given)
 
 
 class _ListCounts:

@@ -222,3 +222,28 @@ def test_a_date_or_amount_that_often_equals_what_a_result_shows_is_not_said_to_c
         for n in range(10)
     ]  # fmt: skip
     assert ("list_days" in argument(card_of(*calls), "day").meaning) is told
+
+
+def test_a_word_of_the_interface_is_not_said_to_come_from_a_result_that_has_it_too():
+    vocabulary = words_seen("Mail.delete_email", "folder", ["inbox", "inbox", "trash", "trash"])
+    calls = [
+        call(
+            {"email_id": "<ID_1>", "folder": word}, run=f"{n}{word}", origins={"email_id": "Mail.find", "folder": place}
+        )
+        for word in ("inbox", "trash")
+        for n, place in enumerate(["Mail.find", "Mail.find", "user"])
+    ]
+    told = argument(card_of(*calls, vocabulary=vocabulary), "folder")
+    assert (told.meaning, told.form) == ("folder", "text such as inbox or trash")
+
+
+@pytest.mark.parametrize(
+    ("form", "told"), [("date YYYY-MM-DD HH:MM", True), ("number", True), ("e-mail address", False), ("URL", False)]
+)
+def test_dates_and_numbers_are_worked_out_and_addresses_that_nobody_had_seen_are_not(form, told):
+    calls = [
+        call({"email_id": "<ID_1>", "when": "x"}, run=f"{n}", forms={"email_id": "text", "when": form},
+             origins={"email_id": "Mail.find", "when": "nowhere"})
+        for n in range(3)
+    ]  # fmt: skip
+    assert ("worked out for the call" in argument(card_of(*calls), "when").meaning) is told

@@ -10,6 +10,7 @@ from contramem.traces.trajectory import Tool
 def test_without_documentation_a_card_says_what_calls_show_and_nothing_made_of_the_name():
     card = card_of(*found())
     assert card.what_it_does == "Called with `email_id`, it returns a record."
+    assert card_of(*found(), call(run="B")).what_it_does == "It returns a record."
     assert card.returns == "A record with id, status."
     assert card.side_effects == "Deletes the email. Destructive: verify the selection before the call."
 

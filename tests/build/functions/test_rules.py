@@ -1,7 +1,7 @@
 """How to call a function, and how not to: counted, and only where chance does not explain it."""
 
 import msgspec
-from tests.observed_calls import call, card_of, failed, found
+from tests.observed_calls import argument, call, card_of, failed, found
 
 from contramem.contrast.form import ResultForm
 from contramem.contrast.observation import ResultUse
@@ -166,3 +166,10 @@ def test_a_function_that_a_third_of_the_runs_call_again_is_not_called_once_per_i
         for n in range(2)
     ]
     assert not [rule for rule in card_of(*calls, *again).usage_rules if rule.startswith("Call once per")]
+
+
+def test_that_nothing_was_given_is_not_told_as_a_form_that_failed():
+    good = [call({"name": "x"}, run=f"g{n}") for n in range(9)]
+    nothing = [failed("Name not provided.", {"name": None}, run=f"b{n}") for n in range(4)]
+    card = card_of(*good, *nothing)
+    assert (card.usage_rules, argument(card, "name").required) == ((), True)

@@ -35,6 +35,8 @@ def test_regular_nouns_and_verbs_are_inflected() -> None:
     ("name", "infinitive", "sentence"),
     [
         ("cancel_pending_order", "cancel the pending order", "Cancels the pending order"),
+        ("reply_email", "reply to the email", "Replies to the email"),
+        ("reply_to_email", "reply to email", "Replies to email"),
         ("is_open", 'answer "is open?"', ""),
         ("message_login", "perform `message_login`", ""),
         ("delete", "delete", ""),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
-from contramem.build.functions.blame import find_named_arguments
+from contramem.build.functions.blame import find_named_arguments, says_missing
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
 from contramem.build.functions.words import (
@@ -46,13 +46,11 @@ USUAL = 0.02
 GUESSED_DATE = "date YYYY-MM-DD"
 """Forms that anybody would try first: that they work is not news."""
 
-_MISSING = re.compile(
-    r"\b(?:missing|required?|(?:not|must be|please) (?:provided?|given|specif\w+)|no \w+ given)\b", re.I
-)
 _NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
 _TEXT_FORMS = frozenset(
     """text,identifier,URL,e-mail address,telephone number,account number,file name or path,number as text""".split(",")
 )
+_NUMBERS = frozenset({"integer", "number"})
 _SCHEMA_TYPES = {
     "string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "array": "list",
     "object": "object",
@@ -144,6 +142,8 @@ def _argument(
     name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
 ) -> ObservedArgument:
     form, origin = form_of(name, calls, schema, vocabulary), origin_of(name, calls)
+    if form.is_closed and origin.from_results:
+        origin = ArgumentOrigin()  # a word of the interface occurs in many results; nobody takes it from there
     required = is_required(name, calls, tool)
     documented = schema is not None and bool(schema.get("description"))
     listed_words = schema is not None and isinstance(schema.get("enum"), list)
@@ -275,7 +275,7 @@ def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
     """Does the complaint say that something is missing, and is this the only argument missing?"""
     usual = [n for n in calls.argument_names if all(n in other.arguments for other in calls.worked)]
     absent = [n for n in usual if leaves_out(call, n) or call.forms.get(n) in ABSENT_FORMS]
-    return absent == [name] and _MISSING.search(call.error) is not None
+    return absent == [name] and says_missing(call.error)
 
 
 class _OriginPart(NamedTuple):
@@ -330,14 +330,18 @@ def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
 
 
 def describe_made_values(name: str, calls: Calls) -> str:
-    """A note on values that had almost never been seen before and worked: texts, and values that have to be computed.
-    A search that found nothing does not speak for the values it was made with."""
+    """A note on values that had almost never been seen before and worked: texts, and dates and numbers, which can be
+    computed. An address or an identifier that nobody had seen was made up, whatever the tool accepted. A search that
+    found nothing does not speak for the values it was made with."""
     given = of_name(calls.worked, name)
     given = [call for call in given if not is_empty(call)] if calls.effect == "read" else given
     new = sum(call.origins.get(name) == NOWHERE for call in given)
     if new < 2 or new < len(given) * NEARLY_ALWAYS:
         return ""
-    return "written for the call" if all(call.forms[name] == "text" for call in given) else "worked out for the call"
+    forms = {call.forms[name] for call in given}
+    if forms == {"text"}:
+        return "written for the call"
+    return "worked out for the call" if all(is_date_form(form) or form in _NUMBERS for form in forms) else ""
 
 
 def _from_functions(functions: dict[str, int], calls: Calls, name: str, given: Sequence[Observation]) -> _OriginPart:

@@ -16,6 +16,9 @@ from contramem.traces.effects import words
 STEM_CHARS = 4
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
+_MISSING = re.compile(
+    r"\b(?:missing|required?|(?:not|must be|please) (?:provided?|given|specif\w+)|no \w+ given)\b", re.I
+)
 _SAY_NOTHING = frozenset("id ids uuid name names value values number numbers argument to of by for in at on".split())
 """Words that complaints use about any argument, and that argument names contain besides their own."""
 
@@ -60,6 +63,11 @@ def _own(name: str) -> frozenset[str]:
     return frozenset(word[:STEM_CHARS] for word in words(name) if word not in _SAY_NOTHING and len(word) > 1)
 
 
+def says_missing(error: str) -> bool:
+    """Does a complaint say that something was not given?"""
+    return _MISSING.search(error) is not None
+
+
 def concerns(call: Observation, name: str, calls: Calls) -> bool:
     """Could this argument be why the call was refused? Not if the complaint names others."""
     blamed = find_named_arguments(call.error, calls.argument_names) if call.error else frozenset()
@@ -99,7 +107,12 @@ def convictions(calls: Calls) -> list[GuessedArgument]:
 
 
 def _judge_argument(name: str, remaining: Sequence[Observation], calls: Calls) -> GuessedArgument:
-    given = [call for call in of_name(remaining, name) if name in call.origins and concerns(call, name, calls)]
+    given = [
+        call
+        for call in of_name(remaining, name)
+        # What was not given is not a wrong value of what was.
+        if name in call.origins and concerns(call, name, calls) and not says_missing(call.error)
+    ]
     return GuessedArgument(
         name, [call for call in given if is_guessed(call, name)], [call for call in given if not is_guessed(call, name)]
     )

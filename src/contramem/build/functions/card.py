@@ -80,7 +80,7 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
     by = f" with {join_list([code(name) for name in always[:4]])}" if always else "" if given else " without arguments"
     if not calls.worked:
         return f"Called{by}; no call was seen to work."
-    return f"Called{by}, it {gives_back(calls)}."
+    return f"Called{by}, it {gives_back(calls)}." if by else f"It {gives_back(calls)}."
 
 
 def _argument_names(calls: Calls, tool: Tool) -> tuple[str, ...]:

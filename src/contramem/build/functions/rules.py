@@ -70,7 +70,7 @@ def _formats(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[st
     """Forms of an argument that failed where another form worked."""
     for name in (argument.name for argument in arguments):
         best, bad = best_and_bad_forms(calls, name)
-        if bad:
+        if not ABSENT_FORMS.issuperset(bad):  # "as text, null failed" says no more than that it is required
             forms = by_form(calls.all, name)
             worked = share_of(len(forms[best]) - failures(forms[best]), len(forms[best]))
             failed = [

@@ -16,6 +16,8 @@ _TESTS = frozenset({"can", "is", "has", "are", "does", "should"})
 _BARE = frozenset(
     "all any each every my your the a an to by for in on of from with at into up off out back me it as and or".split()
 )
+_TAKE_TO = frozenset("reply replies respond responds subscribe subscribes".split())
+"""Verbs that are said of a thing with "to"; a function's name leaves it out."""
 _VERBS = frozenset().union(*LEXICON.values())
 
 # What cannot be undone: what is gone, and what has reached somebody else.
@@ -112,7 +114,9 @@ def _opens_with_verb(named: Sequence[str]) -> bool:
 def _with_article(verb: str, rest: Sequence[str]) -> str:
     if not rest:
         return verb
-    return " ".join([verb, *rest] if rest[0] in _BARE else [verb, "the", *rest])
+    if rest[0] in _BARE:
+        return " ".join([verb, *rest])
+    return " ".join([verb, "to", "the", *rest] if verb in _TAKE_TO else [verb, "the", *rest])
 
 
 def meaning_of_name(name: str, form: str) -> str:
