@@ -40,6 +40,15 @@ def test_without_a_write_a_read_made_the_difference() -> None:
     assert enabling.by == ("Pipeline.show_status",)
 
 
+def test_reading_a_file_does_not_make_a_program_work() -> None:
+    """Between two calls of a program, any command may have changed what it depends on."""
+    refused, works = (
+        call("shell.pytest", {"command": "pytest"}, error="exit code 1"),
+        call("shell.pytest", {"command": "pytest"}),
+    )
+    assert find(release("a", refused, call("shell.nl", {"command": "nl a.py"}, "1 x"), works)) == []
+
+
 def test_a_read_did_not_make_the_difference_if_the_call_was_then_refused_for_another_reason() -> None:
     other = call("Pipeline.push_tag", {"tag": "v7-fix"}, error="The tag needs a signature.")
     assert find(release("a", REFUSED, STATUS, other)) == []

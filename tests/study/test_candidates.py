@@ -53,3 +53,13 @@ def test_where_two_changes_are_made_one_may_have_to_come_first() -> None:
     order = candidates["not_succession(Desk.cancel, Desk.book)"]
     assert (order.kept, order.broken) == (0b101101, 0b010010)
     assert not any("not_succession" in text and "get_booking" in text for text in candidates)
+
+
+def test_programs_are_run_again_after_any_change() -> None:
+    build, remove = call("shell.make-docs", {"command": "make-docs"}), call("shell.rm", {"command": "rm a"})
+    runs = RunSet.of(
+        run(source, source != "b", *steps, "Done.", task="Fix it.", task_id=f"t{number}")
+        for number in range(2)
+        for source, steps in (("a", (build, remove)), ("b", (remove, build)))
+    )
+    assert not any("not_succession" in each.text for each in propose_candidates(runs.select()))

@@ -15,6 +15,7 @@ from contramem.contrast.signal import same_call
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun
 from contramem.contrast.step import Step
+from contramem.traces.shell import is_program
 
 
 class Enabling(NamedTuple):
@@ -95,9 +96,10 @@ def _find_useless_functions(runs: Iterable[PacketRun], function: str, error: str
 
 def _keep_effective(by: tuple[str, ...], enabling: Enabling) -> tuple[str, ...]:
     """Before an identical call: only the writes, because reads change nothing. If there is no write and the call then
-    worked, everything: something that looked like a read did change something, as `cd` does."""
+    worked, everything: something that looked like a read did change something, as `cd` does. Not in a shell, where a
+    program depends on files that any command may have changed."""
     if enabling.arguments:
         return by
     steps = {step.function: step for step in enabling.run.actions if enabling.refused.position < step.position}
     writes = tuple(name for name in by if steps[name].effect != "read")
-    return writes or (() if enabling.worked.error else by)
+    return writes or (() if enabling.worked.error or is_program(enabling.function) else by)

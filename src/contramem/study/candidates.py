@@ -17,6 +17,7 @@ from contramem.study.guard_candidate import GuardCandidate, about_call, about_tw
 from contramem.study.masks import GuardMasks, Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
+from contramem.traces.shell import is_program
 
 MAX_PAIRS = 2_500
 """How many functions are tried in pairs."""
@@ -105,7 +106,8 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCan
             yield about_two_calls("precedence", before, after, GuardMasks(kept, calls.called[after] & ~kept))
             kept = answered[before, after]
             yield about_two_calls("response", before, after, GuardMasks(kept, calls.worked[before] & ~kept))
-            if {before, after} <= calls.changing:  # where both changes are made, one may have to come first
+            if {before, after} <= calls.changing and not is_program(after):
+                # Where both changes are made, one may have to come first. Programs are run again after any change.
                 broken = followed[before, after]
                 kept = calls.worked[before] & ~broken
                 yield about_two_calls("not_succession", before, after, GuardMasks(kept, broken))

@@ -83,6 +83,11 @@ def function_called(tool: str, arguments: Mapping[str, Any] | None) -> str:
     return command.function if command else tool
 
 
+def is_program(function: str) -> bool:
+    """Is it a program that ran in a shell? What it does depends on its command line and on files, not on its name."""
+    return function.startswith(f"{APP}.")
+
+
 def exit_code_error(function: str, content: object) -> str | None:
     """The error that the exit code in a shell result admits to. `grep` that finds nothing has not failed."""
     app, _, program = function.rpartition(".")

@@ -66,3 +66,20 @@ def test_documentation_that_describes_no_function_is_not_repeated(description: s
 def test_documentation_in_other_words_than_the_name_is_repeated_if_it_opens_with_a_verb():
     tool = Tool("Mail.cd", "Change the current folder.")
     assert card_of(*found(), tool=tool).what_it_does == "Change the current folder."
+
+
+def test_a_program_that_failed_and_then_worked_gets_no_card():
+    """`cat`: "an error in 4 of 9 calls; changing `command` worked" says nothing."""
+
+    def run_program(function):
+        written = {"function": function, "origins": {"command": "nowhere"}, "form": ResultForm("text")}
+        tries = [
+            call({"command": f"<TEXT_{n}>"}, run=f"{n}", position=position, **written | {"error": error})
+            for n in range(4)
+            for position, error in enumerate(["exit code 1", ""])
+        ]
+        seen = written | {"origins": {"command": "task"}}
+        return card_of(*tries, *(call({"command": "x"}, run=f"s{n}", **seen) for n in range(3)), function=function)
+
+    assert run_program("shell.cat") is None
+    assert run_program("Lab.run_code") is None

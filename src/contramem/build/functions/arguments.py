@@ -51,10 +51,6 @@ _TEXT_FORMS = frozenset(
     """text,identifier,URL,e-mail address,telephone number,account number,file name or path,number as text""".split(",")
 )
 _NUMBERS = frozenset({"integer", "number"})
-_SCHEMA_TYPES = {
-    "string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "array": "list",
-    "object": "object",
-}  # fmt: skip
 
 
 class ObservedArgument(NamedTuple):
@@ -103,27 +99,15 @@ class ArgumentOrigin(NamedTuple):
 
 
 def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[ObservedArgument, ...]:
-    """Every argument of successful calls, most frequent first; then those that only the documentation mentions."""
+    """Every argument of successful calls, most frequent first. The documentation, which agents have, says what others
+    there are."""
     given = calls.worked or calls.all
     seen = Counter(name for call in given for name in call.arguments if _NAME.fullmatch(name))
     if tool is None:
         # Without documentation, an argument given in one call in fifty may be made up and ignored by the tool.
         seen = Counter({name: count for name, count in seen.items() if count >= len(given) * USUAL})
     names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
-    properties = tool.parameters.get("properties") if tool is not None else None
-    unseen = [name for name in properties or () if name not in seen] if isinstance(properties, dict) else []
-    documented = [
-        _describe_documented(name, schema_of(tool, name) or {}, tool) for name in unseen if _NAME.fullmatch(name)
-    ]
-    observed = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
-    return (*observed, *documented)[:MAX_ARGUMENTS]
-
-
-def _describe_documented(name: str, schema: dict[str, Any], tool: Tool | None) -> ObservedArgument:
-    form = _SCHEMA_TYPES.get(str(schema.get("type")), "any value")
-    needed = name in tool.parameters.get("required", ()) if tool is not None else None
-    argument = Argument(name=name, meaning="as documented; no call that worked gave it", form=form, required=needed)
-    return ObservedArgument(argument, False, ArgumentForm(form), ArgumentOrigin())
+    return tuple(_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names[:MAX_ARGUMENTS])
 
 
 def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, is_guessed, of_name
+from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, is_empty, is_guessed, of_name
 from contramem.build.functions.words import verb_of
 from contramem.contrast.observation import Observation
 from contramem.contrast.values import CATEGORY_ROLES, is_date_form, is_list_form
 from contramem.traces.effects import words
 
 STEM_CHARS = 4
+WRITTEN = 0.9
+"""The share of values seen nowhere before, among those that worked, from which on an argument is written freely."""
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
 _MISSING = re.compile(
@@ -76,7 +78,11 @@ def concerns(call: Observation, name: str, calls: Calls) -> bool:
 
 def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
     """Must a value of this argument have been seen before it is passed? Words of a category (`status`, `mode`) are
-    known from the documentation, which runs do not show, and dates are computed."""
+    known from the documentation, which runs do not show, dates are computed, and what nearly always works although
+    nobody had seen it is written for the call."""
+    found = [call for call in of_name(calls, name) if not call.error and not is_empty(call)]
+    if len(found) >= MIN_CALLS and sum(is_guessed(call, name) for call in found) >= len(found) * WRITTEN:
+        return False
     forms = [call.forms.get(name, "") for call in calls]
     dated = sum(is_date_form(form) and not is_list_form(form) for form in forms)
     return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)

@@ -21,6 +21,7 @@ from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.observation import Observation
 from contramem.contrast.repeatable import quote_manual
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.shell import is_program
 from contramem.traces.trajectory import Tool
 
 MAX_LINES = 6
@@ -102,10 +103,18 @@ def _mistakes(calls: Calls) -> tuple[str, ...]:
 
 
 def _is_worth_a_word(complaint: Complaint, calls: Calls) -> bool:
-    """Not a one-in-a-hundred accident, nor an error about which nothing can be said."""
+    """Not a one-in-a-hundred accident, nor an error about which nothing can be said: that a program failed and then
+    worked, or other code, is no news."""
     if not complaint.text:
-        return any(recovery.count > 1 for recovery in recoveries(complaint, calls))
+        is_code = is_program(calls.function) or _takes_one_text(calls)
+        return not is_code and any(recovery.count > 1 for recovery in recoveries(complaint, calls))
     return len(complaint.calls) > 1 or len(calls.all) <= MAX_CALLS_PER_ACCIDENT
+
+
+def _takes_one_text(calls: Calls) -> bool:
+    """Is a text all that is passed, as to a function that runs code?"""
+    forms = [call.forms.get(name) for name in calls.argument_names for call in calls.all if name in call.arguments]
+    return len(calls.argument_names) == 1 and set(forms) == {"text"}
 
 
 def _proves_a_mistake(calls: Calls) -> bool:

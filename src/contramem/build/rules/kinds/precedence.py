@@ -19,6 +19,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import PLACEHOLDER
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
+from contramem.traces.shell import is_program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,8 @@ class Precedence(GuardRule):
         guessed = {slot for slot, seen in find_slots(runs).items() if seen.is_worth_a_guard}
         for run in runs:
             for step in calls(run):
+                if is_program(step.function):
+                    continue  # a command line is written, whatever earlier output contained
                 for argument, origin in step.origins.items():
                     if "." in origin and origin != step.function and (step.function, argument) not in guessed:
                         yield Guard("precedence", origin, step.function)
