@@ -10,7 +10,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from contramem.build.model.estimate import Range
 from contramem.build.thin import ModelCost, ThinBank
 from contramem.cli.reading import collect_options, plural
 
@@ -24,15 +23,18 @@ def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
     )
     for reason, count in thin.not_kept.items():
         console.print(f"  {count:,} not kept: {reason}")
+    if thin.joined:
+        console.print(f"  {thin.joined:,} joined to another that says the same, or refused by a check")
     console.print("What helps:")
-    for advice in thin.advice():
+    for advice in thin.advice(shlex.join(map(str, paths))):
         console.print(f"  runs: {advice}")
     if (model := thin.model) is None:
         return
-    price = f", {_range(model.cost_usd, '$', 2)}" if model.cost_usd else ""
+    price = f", ${model.cost_usd:,.2f}" if model.cost_usd is not None else ""
+    most = f"; at most ${model.most_usd:,.2f}" if model.most_usd is not None else ""
     console.print(
-        f"  a model on these runs: {_range(model.calls)} calls, {_range(model.tokens)} tokens{price} ({model.model}). "
-        "Exactly, without asking it:"
+        f"  a model on these runs: about {model.calls:,} calls, {model.tokens:,} tokens{price} ({model.model}{most}). "
+        "In detail, without asking it:"
     )
     console.print(f"[dim]  {model_command(model, paths, where)}[/]", soft_wrap=True)
 
@@ -46,7 +48,8 @@ def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, An
         "proposed": thin.proposed,
         "in_service": thin.in_service,
         "not_kept": thin.not_kept,
-        "advice": thin.advice(),
+        "joined": thin.joined,
+        "advice": thin.advice(shlex.join(map(str, paths))),
         "model": _model_json(thin.model, paths, where) if thin.model else None,
     }
 
@@ -54,9 +57,10 @@ def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, An
 def _model_json(model: ModelCost, paths: Sequence[Path], where: str) -> dict[str, Any]:
     return {
         "name": model.model,
-        "calls": [int(bound) for bound in model.calls],
-        "tokens": [int(bound) for bound in model.tokens],
-        "cost_usd": [round(bound, 2) for bound in model.cost_usd] if model.cost_usd else None,
+        "calls": model.calls,
+        "tokens": model.tokens,
+        "cost_usd": None if model.cost_usd is None else round(model.cost_usd, 2),
+        "most_usd": None if model.most_usd is None else round(model.most_usd, 2),
         "command": model_command(model, paths, where),
     }
 
@@ -66,8 +70,3 @@ def model_command(model: ModelCost, paths: Sequence[Path], where: str) -> str:
     how_to_read = collect_options(click.get_current_context())
     words = [*map(str, paths), *how_to_read, "--bank", where, "--model", model.model, "--dry-run"]
     return shlex.join(["contramem", "build", *words])
-
-
-def _range(bounds: Range, sign: str = "", digits: int = 0) -> str:
-    least, most = (f"{sign}{bound:,.{digits}f}" for bound in bounds)
-    return least if least == most else f"{least} to {most}"
