@@ -1,6 +1,6 @@
 import pytest
 
-from contramem.retrieve.intent import asks_for, is_question, only_changes
+from contramem.retrieve.intent import asked_changes, asks_for, intents, is_question, only_changes
 from contramem.retrieve.tokens import tokenize
 
 POST, MESSAGE = "Slack.send_channel_message", "Slack.send_direct_message"
@@ -38,6 +38,19 @@ def test_to_message_a_person_and_to_post_where_many_read_are_two_things(task, fu
 )
 def test_a_question_wants_nothing_changed(task, is_asked):
     assert is_question(task) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("task", "changes"),
+    [
+        ("Which mails did I delete?", frozenset()),
+        ("Delete the old mails", frozenset({"delete"})),
+        ("The old mails, please", None),
+        ("Show me the old mails", None),
+    ],
+)
+def test_the_verbs_of_a_request_tell_what_it_wants_changed(task, changes):
+    assert asked_changes(task, intents(tokenize(task))) == changes
 
 
 def test_a_name_whose_verb_looks_nothing_up_only_changes():

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from pytest import approx
 
-from contramem.bank.card import Skill, SkillCard
+from contramem.bank.card import FunctionCard, Skill, SkillCard
 from contramem.errors import UsageError
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import INDICATOR, PROFILES, SOFT, profile_named
@@ -254,6 +254,24 @@ def test_a_question_is_shown_no_function_that_only_changes_things(retriever):
     asked = shown("Which emails that I search for did I delete?")
     assert "EmailClient.search_emails" in asked
     assert "EmailClient.delete_email" not in asked
+
+
+def test_a_request_for_a_change_is_shown_that_change_first_and_no_other_one():
+    functions = [
+        FunctionCard(card_id=f"function::{tool}", tool=tool, app="Chat", function=name, what_it_does="It returns text.",
+                     arguments=(), returns="Text.", usage_rules=(), common_mistakes=(), side_effects="")
+        for name in ("read_channel_messages", "send_channel_message", "delete_channel_messages")
+        for tool in [f"Chat.{name}"]
+    ]  # fmt: skip
+
+    def shown(task):
+        return [
+            name.partition(".")[2] for name in ids(Retriever([], functions).retrieve(Query(task), DEFAULT).functions)
+        ]
+
+    assert shown("Tell all about the messages of the channel") == ["send_channel_message", "read_channel_messages"]
+    assert shown("Delete the messages of the channel")[0] == "delete_channel_messages"
+    assert "delete_channel_messages" not in shown("Which messages of the channel are new?")
 
 
 def test_a_label_that_names_an_app_leaves_out_the_functions_of_others(retriever):

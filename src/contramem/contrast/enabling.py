@@ -96,10 +96,12 @@ def _find_useless_functions(runs: Iterable[PacketRun], function: str, error: str
 
 def _keep_effective(by: tuple[str, ...], enabling: Enabling) -> tuple[str, ...]:
     """Before an identical call: only the writes, because reads change nothing. If there is no write and the call then
-    worked, everything: something that looked like a read did change something, as `cd` does. Not in a shell, where a
-    program depends on files that any command may have changed."""
+    worked, everything: something that looked like a read did change something, as `cd` does. A program depends on
+    files that any command may have changed, so in a shell only what is known to write counts."""
     if enabling.arguments:
         return by
     steps = {step.function: step for step in enabling.run.actions if enabling.refused.position < step.position}
+    if is_program(enabling.function):
+        return tuple(name for name in by if steps[name].effect == "write")
     writes = tuple(name for name in by if steps[name].effect != "read")
-    return writes or (() if enabling.worked.error or is_program(enabling.function) else by)
+    return writes or (() if enabling.worked.error else by)

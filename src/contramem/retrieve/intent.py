@@ -52,6 +52,14 @@ def is_question(task: str) -> bool:
     return task.rstrip().endswith("?") and bool(first) and first[0].casefold() in _QUESTION_WORDS
 
 
+def asked_changes(task: str, asked: frozenset[str]) -> frozenset[str] | None:
+    """What a request with these intents wants to have changed: nothing if it only wants to know something. None if its
+    verbs do not tell."""
+    if is_question(task):
+        return frozenset()
+    return asked if asked - _NO_WRITE else None
+
+
 def only_changes(function: str) -> bool:
     """Whether the verb of `App.function` is one that looks nothing up."""
     own = _intents_of_name(function)

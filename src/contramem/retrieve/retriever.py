@@ -23,7 +23,7 @@ from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Hit, Query
-from contramem.retrieve.intent import intents, is_question, only_changes, serves
+from contramem.retrieve.intent import asked_changes, intents, only_changes, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm25
@@ -274,13 +274,16 @@ class Retriever:
             allowed = index.only(allowed, index.numbers(card.card_id for card in self._callable(query.functions)))
         elif query.ability:
             allowed = self._of_own_app(index, allowed, query.ability.casefold())
-        if not profile.paper_search and is_question(query.task):
-            allowed = index.with_id(allowed, lambda card_id: not only_changes(card_id))
+        asked = intents(words)
+        wants = asked_changes(query.task, asked)
+        if not profile.paper_search and wants is not None:
+            allowed = index.with_id(allowed, lambda card_id: not only_changes(card_id) or serves(card_id, wants))
         if profile.verb_intent:
-            asked = intents(words)
             allowed = index.with_id(allowed, lambda card_id: serves(card_id, asked))
         best = index.best(ranking, profile.functions, allowed)
         numbers = index.near_best(ranking, best, profile.function_share_of_best)
+        if not profile.paper_search and wants:  # what is asked for comes before what has to be looked up for it
+            numbers.sort(key=lambda number: not only_changes(index.cards[number].card_id))
         return tuple(index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
 
     def _of_own_app(self, index: CardIndex, numbers: Integers, label: str) -> Integers:
