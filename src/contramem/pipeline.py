@@ -20,6 +20,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
+from contramem.kept_work import NO_WORK, Work
 from contramem.llm.exchange import Exchange
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool
@@ -55,16 +56,17 @@ def build_bank(
     tools: Mapping[str, Tool] | None = None,
     on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
+    work: Work = NO_WORK,
 ) -> BuildReport:
     """Learn from the packets and merge the cards into the store, one decision at a time (the paper's Algorithm 1).
 
     A refused decision changes nothing and is recorded in the ledger with its reason. `only` builds just the `functions`
     or just the `skills`; `grade` is the lowest grade at which a rule stays in use. Without `reassesses`, cards are not
-    checked against all runs again at the end.
+    checked against all runs again at the end. `work` keeps what was found out about the runs for the next build.
     """
     settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {})
     with store.writing("build", _only_ability(packets, only)):
-        return build_parts(packets, store, settings, engine, on_progress)
+        return build_parts(packets, store, settings, engine, on_progress, work)
 
 
 def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:

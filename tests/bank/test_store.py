@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contramem.bank.acts import judge, person, revert
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, Change
 from contramem.bank.ledger import Decision, fold
 from contramem.bank.locate import without_password
+from contramem.bank.past import PastDecision
 from contramem.bank.store import Store, open_store
 from contramem.errors import StoreError, UsageError
 
@@ -99,6 +100,28 @@ def test_the_stored_bank_equals_the_replayed_ledger(tmp_path_factory, data):
             assert fold(store.ledger()) == store.bank()
         numbers = [entry.number for entry in store.ledger()]
         assert numbers == list(range(1, len(numbers) + 1))
+        for card_id in store.bank().entries:
+            assert store.past(card_id) == [PastDecision.of(entry.decision) for entry in store.ledger(card_id)]
+
+
+def test_past_decisions_tell_the_scope_before_and_after(store):
+    record(store, decide(store.bank(), add()))
+    (entry,) = store.bank().entries.values()
+    scoped = entry.model_copy(update={"support": entry.support.model_copy(update={"scope": "universal"})})
+    changes = (Change(before=entry, after=scoped),)
+    record(store, Decision(operation="PATCH", reason="It is for all.", by=person("anna"), changes=changes))
+    card_id = entry.card.card_id
+    assert [past.scopes[card_id] for past in store.past(card_id)] == [(None, None), (None, "universal")]
+    assert [past.writes for past in store.past(card_id)] == [True, False]
+
+
+def test_a_past_decision_that_cannot_be_read_is_damage(path, store):
+    record(store, decide(store.bank(), add()))
+    (card_id,) = store.bank().entries
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE contramem_changes SET change = '{\"after\": 3'")
+    with pytest.raises(StoreError, match="is damaged"):
+        store.past(card_id)
 
 
 @st.composite

@@ -4,7 +4,7 @@
     fields.py    a table of the fields of a Skill Card: labels, readers, and what a model is asked to write
     patch.py     Patch: ADD, PATCH, MERGE, NARROW, NOOP
     bank.py      Bank: an immutable value; each decision gives a new one. support.py: the evidence of a card
-    ledger.py    Decision: everything ever decided, accepted or refused
+    ledger.py    Decision: everything ever decided, accepted or refused; past.py: what builds ask about it
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and model_calls.py
     frozen.py    the frozen bank, one file; locate.py opens a store or a frozen file, imported.py imports edits
     kept_banks.py  earlier frozen banks, and rollback to one of them

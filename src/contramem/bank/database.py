@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import sqlalchemy as sql
+from msgspec import DecodeError
 from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
@@ -140,7 +141,7 @@ def explain_errors(where: str, *, reads_rows: bool = True) -> Iterator[None]:
     `reads_rows`, a value that cannot be parsed is none of the store's."""
     try:
         yield
-    except (ValidationError, UnicodeDecodeError, OverflowError, sql.exc.NoSuchColumnError) as error:
+    except (ValidationError, DecodeError, UnicodeDecodeError, OverflowError, sql.exc.NoSuchColumnError) as error:
         # A stored row that cannot be parsed is damaged: rows are validated before they are written.
         if not reads_rows:
             raise

@@ -26,6 +26,7 @@ from contramem.bank.database import connect, escape_like, explain_errors, sole_w
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.bank.model_calls import StoredExchange
+from contramem.bank.past import PastDecision, read_past
 from contramem.bank.written import DecisionWriter, WrittenChange, WrittenDecision
 from contramem.errors import StoreError, UsageError
 
@@ -51,6 +52,7 @@ _PUT_MENTION = sql.text("INSERT INTO contramem_mentions (card_id, number) VALUES
 _ABOUT_CARD = "WHERE number IN (SELECT number FROM contramem_mentions WHERE card_id = :card_id)"
 _DECISIONS = "SELECT number, recorded_at, decision FROM contramem_decisions {} ORDER BY number"
 _CHANGES = "SELECT number, change FROM contramem_changes {} ORDER BY number, position"
+_CHANGED_CARDS = "SELECT number, card_id, change FROM contramem_changes {} ORDER BY number, position"
 _PROGRESS = sql.text("SELECT step, state FROM contramem_progress")
 _PUT_PROGRESS = sql.text(
     "INSERT INTO contramem_progress (step, state) VALUES (:step, :state)"
@@ -111,6 +113,16 @@ class Store:
     def ledger(self, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
         """All decisions in order, or those that changed or named one card."""
         return self._entries(_ABOUT_CARD, card_id=card_id) if card_id is not None else self._entries("")
+
+    def past(self, card_id: str) -> list[PastDecision]:
+        """The decisions that changed or named one card, in order, without the cards before and after them."""
+        with self.reading() as connection:
+            about = {"card_id": card_id}
+            rows = connection.execute(sql.text(_DECISIONS.format(_ABOUT_CARD)), about).all()
+            changed = defaultdict[int, list[tuple[str, str]]](list)
+            for number, changed_id, change in connection.execute(sql.text(_CHANGED_CARDS.format(_ABOUT_CARD)), about):
+                changed[number].append((changed_id, change))
+            return [read_past(text, changed[number]) for number, _, text in rows]
 
     def ledger_page(self, before: int, limit: int) -> tuple[LedgerEntry, ...]:
         """At most `limit` decisions with numbers below `before`, the newest first."""

@@ -2,7 +2,7 @@
 
     author.py     the three jobs of an author: build a function's card, reflect on a packet, curate a delta
     parts.py      a build, part by part: the cards of some functions, the Skill Cards of one ability;
-                  single_runs.py: joins tasks with a single run each
+                  single_runs.py: joins tasks with a single run each; part_notes.py: what the next build can use
     decide.py     one part: every proposal is checked, decided and recorded; recorder.py: what is recorded;
                   learning.py: the cards that may change; reinstate.py: retired lessons that are proposed again
     reassess.py   once all deltas are decided, every card is checked against all runs; own_words.py: cards that a model

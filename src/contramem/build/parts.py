@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard
-from contramem.bank.ledger import Decision, LedgerEntry
+from contramem.bank.ledger import Decision
+from contramem.bank.past import PastDecision
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
 from contramem.bank.written import DecisionWriter, WrittenDecision
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
+from contramem.build.part_notes import collect, hand_out, keep_notes, read_notes
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport, BuildStore
 from contramem.build.single_runs import put_side_by_side
@@ -27,6 +29,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile, PacketGroup, decode_packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
+from contramem.kept_work import NO_WORK, Work
 from contramem.progress import Progress, no_progress, track
 from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
@@ -76,17 +79,20 @@ def build_parts(
     settings: BuildSettings,
     engine: Engine = SERIAL,
     on_progress: Progress = no_progress,
+    work: Work = NO_WORK,
 ) -> BuildReport:
     """Build Function Cards first: Skill Cards may use them."""
     if isinstance(packets, PacketFile) and engine.workers > 1 and len(packets) >= MIN_TASKS_FOR_WORKERS:
-        return _SideBySide(packets, store, settings, engine, on_progress).build()
-    return _build_here(packets, store, settings, on_progress)
+        return _SideBySide(packets, store, settings, engine, on_progress, work).build()
+    return _build_here(packets, store, settings, on_progress, work)
 
 
 # In one process
 
 
-def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings, on_progress: Progress) -> BuildReport:
+def _build_here(
+    packets: Sequence[Packet], store: Store, settings: BuildSettings, on_progress: Progress, work: Work
+) -> BuildReport:
     construction = settings.begin(store)
     if settings.only != "skills":
         for group in _leave_decided(construction, _function_groups(packets)):
@@ -95,8 +101,24 @@ def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings
         groups = _leave_decided(construction, _ability_groups(packets))
         tell = _AcrossParts(sum(group.size for group in groups), on_progress)
         for group in groups:
-            _decide_group(construction, group, _load(packets, group), settings, tell)
+            _decide_ability(construction, group, _load(packets, group), settings, tell, work)
     return construction.report
+
+
+def _decide_ability(
+    construction: BankBuild,
+    group: PacketGroup,
+    packets: Sequence[Packet],
+    settings: BuildSettings,
+    on_progress: Progress,
+    work: Work,
+) -> None:
+    if work is NO_WORK:
+        _decide_group(construction, group, packets, settings, on_progress)
+        return
+    hand_out(read_notes(work, group), packets)
+    _decide_group(construction, group, packets, settings, on_progress)
+    keep_notes(work, group, collect(packets))
 
 
 def _leave_decided(construction: BankBuild, groups: Iterable[PacketGroup]) -> list[PacketGroup]:
@@ -186,7 +208,7 @@ class PartStore:
 
     held: Bank
     done: Mapping[str, str]
-    past: Mapping[str, Sequence[LedgerEntry]]
+    earlier: Mapping[str, Sequence[PastDecision]]
     """Earlier decisions, by card."""
     steps: list[_Step] = field(default_factory=list)
 
@@ -196,9 +218,9 @@ class PartStore:
     def progress(self) -> dict[str, str]:
         return dict(self.done)
 
-    def ledger(self, card_id: str) -> Sequence[LedgerEntry]:
+    def past(self, card_id: str) -> Sequence[PastDecision]:
         made = [decision for step in self.steps for decision in step.decisions if card_id in decision.card_ids]
-        return [*self.past.get(card_id, ()), *(LedgerEntry(0, "", decision) for decision in made)]
+        return [*self.earlier.get(card_id, ()), *map(PastDecision.of, made)]
 
     def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str] = ()) -> None:
         self.steps.append(_Step(decisions, dict(progress)))
@@ -218,6 +240,8 @@ class _Part(NamedTuple):
     encoded: list[bytes]
     """The packets."""
     known_functions: frozenset[str] = frozenset()
+    notes: bytes | None = None
+    """What earlier builds noted about the tasks. None: notes are not kept."""
 
 
 class _PartResult(NamedTuple):
@@ -225,6 +249,7 @@ class _PartResult(NamedTuple):
     """As the store keeps them: small on their way, and nothing to work out when they arrive."""
     progress: dict[str, str]
     report: BuildReport
+    notes: bytes | None = None
 
 
 def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _PartResult:
@@ -232,8 +257,10 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
     settings, vocabulary = shared
     construction = settings.begin(part.store, part.known_functions)
     packets = [decode_packet(encoded, vocabulary) for encoded in part.encoded]
+    hand_out(part.notes or b"", packets)
     _decide_group(construction, part.group, packets, settings)
-    return _PartResult(*part.store.write_steps(), construction.report)
+    notes = None if part.notes is None else collect(packets)
+    return _PartResult(*part.store.write_steps(), construction.report, notes)
 
 
 def _put_in_order(order: Sequence[int], results: Iterable[_PartResult]) -> Iterator[_PartResult]:
@@ -251,10 +278,16 @@ class _SideBySide:
     """A build whose parts are decided by an engine's workers."""
 
     def __init__(
-        self, packets: PacketFile, store: Store, settings: BuildSettings, engine: Engine, on_progress: Progress
+        self,
+        packets: PacketFile,
+        store: Store,
+        settings: BuildSettings,
+        engine: Engine,
+        on_progress: Progress,
+        work: Work,
     ) -> None:
         self._packets, self._store, self._settings = packets, store, settings
-        self._engine, self._on_progress = engine, on_progress
+        self._engine, self._on_progress, self._work = engine, on_progress, work
         self._construction = settings.begin(store)
         """Says what is decided; nothing is decided with it."""
         self._report = self._construction.report
@@ -281,6 +314,8 @@ class _SideBySide:
         sizes = [group.size for group in groups]
         for number, result in enumerate(_put_in_order(order, results)):
             self._store.record_written(result.decisions, result.progress)
+            if result.notes is not None:
+                keep_notes(self._work, groups[number], result.notes)
             self._report.add(result.report)
             self._on_progress(stage, sum(sizes[: number + 1]), sum(sizes))
 
@@ -293,5 +328,6 @@ class _SideBySide:
             if not isinstance(entry.card, SkillCard) or (entry.card.ability == group.ability)
         }
         skills = [card_id for card_id, entry in entries.items() if isinstance(entry.card, SkillCard)]
-        past = {card_id: self._store.ledger(card_id) for card_id in skills}
-        return _Part(PartStore(Bank(entries), self._done, past), group, encoded, functions)
+        past = {card_id: self._store.past(card_id) for card_id in skills}
+        notes = read_notes(self._work, group) if group.ability and self._work is not NO_WORK else None
+        return _Part(PartStore(Bank(entries), self._done, past), group, encoded, functions, notes)

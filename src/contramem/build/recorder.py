@@ -11,9 +11,10 @@ import msgspec
 
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard
-from contramem.bank.ledger import Attribution, Decision, LedgerEntry, Operation, RunRef
+from contramem.bank.ledger import Decision, Operation, RunRef
+from contramem.bank.past import PastDecision
 from contramem.bank.patch import Patch
-from contramem.bank.support import CardSupport, Scope
+from contramem.bank.support import CardSupport
 from contramem.build.author import Author, Candidate
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -94,25 +95,6 @@ class Provenance(NamedTuple):
         )
 
 
-class PastDecision(NamedTuple):
-    """What later steps ask about an earlier decision. Small, because a card may have a thousand decisions."""
-
-    by: Attribution
-    reason: str
-    writes: bool
-    """Did it set the text of a card?"""
-    scopes: Mapping[str, tuple[Scope | None, Scope | None]]
-    """For each card that it changed: the scope before and after."""
-
-    @classmethod
-    def of(cls, decision: Decision) -> PastDecision:
-        scopes = {
-            change.card_id: (change.before.support.scope if change.before else None, change.after.support.scope)
-            for change in decision.changes
-        }
-        return cls(decision.by, decision.reason, decision.writes, scopes)
-
-
 class BuildStore(Protocol):
     """What a build needs from a store: its current content, and a place for decisions."""
 
@@ -122,8 +104,8 @@ class BuildStore(Protocol):
     def progress(self) -> dict[str, str]:
         """What builds have recorded as started or done."""
 
-    def ledger(self, card_id: str) -> Sequence[LedgerEntry]:
-        """The decisions that changed or named a card."""
+    def past(self, card_id: str) -> Sequence[PastDecision]:
+        """The decisions that changed or named a card, oldest first."""
 
     def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str]) -> object:
         """Record decisions and progress together."""
@@ -152,7 +134,7 @@ class BuildRecorder:
     def decisions_on(self, card_id: str) -> list[PastDecision]:
         """Everything that changed or named a card, oldest first."""
         if card_id not in self._past:  # decisions of this build are added as they are recorded
-            self._past[card_id] = [PastDecision.of(entry.decision) for entry in self._store.ledger(card_id)]
+            self._past[card_id] = list(self._store.past(card_id))
         return self._past[card_id]
 
     def accept(

@@ -39,6 +39,7 @@ from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import Engine
 from contramem.errors import UsageError
+from contramem.kept_work import Work
 from contramem.pipeline import build_bank
 from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
@@ -175,6 +176,7 @@ class SelectedRuns(NamedTuple):
     tools: dict[str, Tool]
     engine: Engine
     tell: Progress
+    work: Work
 
 
 @contextmanager
@@ -198,7 +200,7 @@ def _select_runs(
         with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
             for done in (pool, every):
                 done.close()  # from here on, only the packets are needed
-            yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)
+            yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell, work)
 
 
 def _build_by_rules(
@@ -228,6 +230,7 @@ def _build_by_rules(
                 tools=runs.tools,
                 on_progress=runs.tell,
                 engine=runs.engine,
+                work=runs.work,
             )
             bank = hold_to_quorum(store, choice.min_sources)
         thin = _explain_thin(report, bank, runs, choice)

@@ -80,11 +80,11 @@ class Packet:
     system_facts: tuple[str, ...] = ()
     """Sentences of the system prompt that can decide the task, redacted."""
 
-    @property
+    @cached_property
     def passing(self) -> tuple[PacketRun, ...]:
         return tuple(run for run in self.runs if run.counts and run.passed)
 
-    @property
+    @cached_property
     def failing(self) -> tuple[PacketRun, ...]:
         return tuple(run for run in self.runs if run.counts and not run.passed)
 

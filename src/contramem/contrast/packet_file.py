@@ -3,8 +3,9 @@ them."""
 
 from __future__ import annotations
 
+import hashlib
 import pickle
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
@@ -73,7 +74,20 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
     )
     packet.placeholders.use(vocabulary)
     vars(packet)["findings"] = findings
+    vars(packet)["runs_digest"] = _digest_encoded(runs, recorded)
     return packet
+
+
+def digest_runs(packet: Packet) -> bytes:
+    """Of its runs, as recorded and as steps."""
+    if "runs_digest" not in vars(packet):
+        runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
+        vars(packet)["runs_digest"] = _digest_encoded(*map(msgspec.msgpack.encode, (runs, packet.recorded)))
+    return cast(bytes, vars(packet)["runs_digest"])
+
+
+def _digest_encoded(runs: bytes, recorded: bytes) -> bytes:
+    return hashlib.blake2b(runs + recorded, digest_size=16).digest()
 
 
 def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
@@ -126,6 +140,8 @@ class PacketGroup(NamedTuple):
     """The functions whose cards they make, if the group is not an ability."""
     content: str = ""
     """A digest of the packets, if it is known without reading them."""
+    most_called: tuple[str, ...] = ()
+    """The functions that most of the packets call, if that is known without reading them."""
 
     @property
     def size(self) -> int:
@@ -201,7 +217,9 @@ class PacketFile(Sequence[Packet]):
     def _group(self, numbers: Iterable[int], ability: str = "", functions: Iterable[str] = ()) -> PacketGroup:
         chosen = tuple(sorted(numbers))
         content = digest("\n".join(self._places[number].content for number in chosen))
-        return PacketGroup(chosen, ability, tuple(functions), content)
+        called = Counter(function for number in chosen for function in self._places[number].called)
+        usual = sorted(function for function, count in called.items() if 2 * count > len(chosen))
+        return PacketGroup(chosen, ability, tuple(functions), content, tuple(usual))
 
     def close(self) -> None:
         """Release the temporary file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
@@ -10,6 +10,7 @@ from contramem.monitor.action import actions_of_run
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.notes import notes_of, share
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
@@ -46,6 +47,10 @@ class GuardReplay(NamedTuple):
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every passing and failing run of the packet."""
+    return notes_of(packet).replays.get(guard, lambda: share(_replay(guard, packet)))
+
+
+def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     fitted = fit_to_task(guard, packet)
     passing = {run.letter: check_run(fitted, run, packet) for run in packet.passing}
     failing = {run.letter: check_run(fitted, run, packet) for run in packet.failing}
@@ -60,11 +65,8 @@ def replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 def check_run(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
     """What one run of the packet did with the guard. Kept with the packet: a build asks for the same several times."""
-    verdicts = vars(packet).setdefault("verdicts", {})
-    key = str(guard), run.letter
-    if key not in verdicts:
-        verdicts[key] = _check(guard, run, packet.recorded.get(run.letter))
-    return cast(Verdict, verdicts[key])
+    verdicts = notes_of(packet).verdicts
+    return verdicts.get((guard, run.letter), lambda: _check(guard, run, packet.recorded.get(run.letter)))
 
 
 def _check(guard: Guard, run: PacketRun, recorded: Trajectory | None) -> Verdict:
@@ -79,8 +81,5 @@ def fit_to_task(guard: Guard, packet: Packet) -> Guard:
     """The guard without the conditions that are known to be true of the packet's task. Kept with the packet."""
     if len(packet.task_keys) > 1 or not asks_for_facts(guard):
         return guard  # a fact about one task need not hold for the others
-    fitted: dict[Guard, Guard] = vars(packet).setdefault("fitted", {})
-    if guard not in fitted:
-        actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
-        fitted[guard] = apply_task_facts(guard, lambda: actions)
-    return fitted[guard]
+    actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
+    return notes_of(packet).fitted.get(guard, lambda: apply_task_facts(guard, lambda: actions))

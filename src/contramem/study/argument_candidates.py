@@ -7,11 +7,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from contramem.errors import GuardError
 from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
+from contramem.notes import share
 from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
@@ -41,6 +42,51 @@ _PADDED = re.compile(r"(?<!\d)0\d")
 """A number that is filled up with zeros."""
 
 
+class ArgumentUse(NamedTuple):
+    """One argument of one call, and what is true of it."""
+
+    argument: str
+    shape: str
+    """How it is written; empty if it is no text."""
+    relations: frozenset[SeenRelation]
+    measures: dict[Measure, float]
+
+
+class _RunUses(NamedTuple):
+    """The arguments of all calls of a run."""
+
+    by_call: tuple[tuple[ArgumentUse, ...], ...]
+    places: tuple[str, ...]
+    """Fields that it saw."""
+    lists: frozenset[str]
+    """Those of them with several values at once."""
+
+
+def _uses_of(run: StudyRun) -> _RunUses:
+    recorded = run.recorded
+    uses: _RunUses = recorded.notes.found.get("uses", lambda: _find_uses(recorded.calls))
+    return uses
+
+
+def _find_uses(calls: Sequence[RecordedAction]) -> _RunUses:
+    seen, by_call = SeenFields(), []
+    for call in calls:
+        seen.look_back(call)
+        by_call.append(
+            tuple(_find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None)
+        )
+    return _RunUses(tuple(by_call), tuple(seen.places()), frozenset(seen.lists))
+
+
+def _find_use(argument: str, value: Any, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
+    return ArgumentUse(
+        argument,
+        shape_of(value) if isinstance(value, str) else "",
+        frozenset(map(share, find_relations(value, call, seen))),
+        {share(measure): amount for measure, amount in find_measures(value, argument, call, seen)},
+    )
+
+
 class ArgumentUses:
     """The calls of one function that pass one argument."""
 
@@ -53,13 +99,13 @@ class ArgumentUses:
         self.texts: list[str] = []
         """What each call passed, as written; empty if it is not a text of several words."""
 
-    def add(self, place: int, run: StudyRun, call: RecordedAction, seen: SeenFields) -> None:
+    def add(self, place: int, run: StudyRun, call: RecordedAction, use: ArgumentUse) -> None:
         self.calls.append((place, run, call))
         value = call.arguments[self._argument]
         if isinstance(value, str) and len(self.shapes) <= MAX_SHAPES:
-            self.shapes.add(shape_of(value))
-        self.relations.append(frozenset(find_relations(value, call, seen)))
-        self.measures.append(dict(find_measures(value, self._argument, call, seen)))
+            self.shapes.add(use.shape)
+        self.relations.append(use.relations)
+        self.measures.append(use.measures)
         self.texts.append(value if is_text(value) else "")
 
     def takes_several_values(self) -> bool:
@@ -103,9 +149,9 @@ class _ListCounts:
     def __init__(self) -> None:
         self._seen, self._several = Counter[str](), Counter[str]()
 
-    def add(self, run: SeenFields) -> None:
-        self._seen.update(run.places())
-        self._several.update(run.lists)
+    def add(self, uses: _RunUses) -> None:
+        self._seen.update(uses.places)
+        self._several.update(uses.lists)
 
     def has_several(self, place: str) -> bool:
         """Whether it lists several things in most runs. "Every item" says nothing if there is only one."""
@@ -117,15 +163,13 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
     by_argument = dict[tuple[str, str], ArgumentUses]()
     called, lists = defaultdict[str, Mask](int), _ListCounts()
     for place, run in enumerate(runs):
-        seen = SeenFields()
-        for call in run.recorded.calls:
+        uses_of_run = _uses_of(run)
+        for call, some in zip(run.recorded.calls, uses_of_run.by_call, strict=True):
             called[call.function] |= 1 << place
-            seen.look_back(call)
-            for argument, value in call.arguments.items():
-                if value is not None:
-                    uses = by_argument.setdefault((call.function, argument), ArgumentUses(argument))
-                    uses.add(place, run, call, seen)
-        lists.add(seen)
+            for use in some:
+                uses = by_argument.setdefault((call.function, use.argument), ArgumentUses(use.argument))
+                uses.add(place, run, call, use)
+        lists.add(uses_of_run)
     index = IndexedRuns(run.recorded for run in runs)
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
 from contramem.monitor.results import count_items, decode_result, walk
+from contramem.notes import share
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction, RecordedActions
@@ -226,14 +226,9 @@ class _RunFacts(NamedTuple):
     """The number of items of each result, by function."""
 
 
-_READ = WeakKeyDictionary[RecordedActions, _RunFacts]()
-"""An author asks about the same runs again and again. They are forgotten with the run."""
-
-
 def _read_run(run: RecordedActions) -> _RunFacts:
-    if run not in _READ:
-        _READ[run] = _find_facts(run.calls)
-    return _READ[run]
+    facts: _RunFacts = run.notes.found.get("facts", lambda: _find_facts(run.calls))
+    return facts
 
 
 def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
@@ -250,10 +245,10 @@ def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
             items.append((call.function, returned.items))
     chosen = _sort_scalars(find_chosen(calls))
     return _RunFacts(
-        frozenset(call.function for call in calls),
-        frozenset(call.function for call in calls if call.effect != "read"),
-        (*numbers, *chosen.numbers),
-        tuple(dict.fromkeys((*found, *chosen.words))),
+        share(frozenset(call.function for call in calls)),
+        share(frozenset(call.function for call in calls if call.effect != "read")),
+        tuple((share(slot), number) for slot, number in (*numbers, *chosen.numbers)),
+        tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words))),
         tuple(items),
     )
 

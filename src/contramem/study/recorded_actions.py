@@ -14,6 +14,7 @@ from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.scope import TaskSays
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.notes import RunNotes, share
 from contramem.traces.trajectory import Event, Trajectory
 
 
@@ -40,10 +41,13 @@ class RecordedAction(EventAction):
 class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
-    def __init__(self, run: Trajectory, tainted: Collection[int] | None = None) -> None:
+    def __init__(self, run: Trajectory, tainted: Collection[int] | None = None, notes: RunNotes | None = None) -> None:
         """`tainted`: positions of calls that follow from planted text, if already known."""
-        self.run = run
-        self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
+        self.run, self.task_key = run, run.task_key
+        self.notes = notes or RunNotes()
+        if tainted is None:
+            tainted = self.notes.found.get("tainted", lambda: find_tainted_calls(run))
+        self.tainted = tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
         for event in run.events:
@@ -54,7 +58,7 @@ class RecordedActions:
                 self.actions.append(action)
             stream.close(event)
 
-    @property
+    @cached_property
     def calls(self) -> list[RecordedAction]:
         return [action for action in self.actions if isinstance(action, RecordedAction)]
 
@@ -75,6 +79,9 @@ class RecordedActions:
 
     def replay(self, guard: Guard) -> Verdict:
         """Did the run follow or break the guard?"""
+        return self.notes.verdicts.get(guard, lambda: self._replay(guard))
+
+    def _replay(self, guard: Guard) -> Verdict:
         watcher = automaton(guard, self.run.task)
         for action in self._heard(watcher.relevant_functions):
             watcher.observe(action)
@@ -105,10 +112,14 @@ class IndexedRuns:
 
     def __init__(self, runs: Iterable[RecordedActions]) -> None:
         self._runs = list(runs)
-        self._calling = defaultdict[str, list[int]](list)
+
+    @cached_property
+    def _calling(self) -> dict[str, list[int]]:
+        calling = defaultdict[str, list[int]](list)
         for place, run in enumerate(self._runs):
             for function in run.called:
-                self._calling[function].append(place)
+                calling[function].append(place)
+        return dict(calling)
 
     def replay(self, guard: Guard) -> tuple[Verdict, ...]:
         """The verdict of each run. Runs that call none of the guard's functions share one verdict. What one run of a
@@ -127,9 +138,16 @@ class IndexedRuns:
     def _replay_by_task(self, guard: Guard) -> tuple[Verdict, ...]:
         by_task = defaultdict[str, list[RecordedActions]](list)
         for run in self._runs:
-            by_task[run.run.task_key].append(run)
-        fitted = {task: apply_task_facts(guard, partial(_actions_of, members)) for task, members in by_task.items()}
-        return tuple(run.replay(fitted[run.run.task_key]) for run in self._runs)
+            by_task[run.task_key].append(run)
+        fitted = {task: _fit_to_task(guard, runs) for task, runs in by_task.items()}
+        return tuple(run.replay(fitted[run.task_key]) for run in self._runs)
+
+
+def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:
+    """The guard without the conditions that these runs of a task show to be true. Noted for just these runs: with
+    others, more may be shown."""
+    question = guard, tuple((run.run.source, run.run.run) for run in runs)
+    return runs[0].notes.fitted.get(question, lambda: share(apply_task_facts(guard, partial(_actions_of, runs))))
 
 
 def heard_functions(guard: Guard) -> frozenset[str] | None:

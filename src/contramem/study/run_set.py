@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from typing import Protocol
 
 from contramem.errors import UsageError, nearest
+from contramem.notes import RunNotes
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.recorded_actions import RecordedActions
@@ -80,9 +81,10 @@ class RunSet:
     """What determines the kinds of the tasks."""
 
     @classmethod
-    def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
-        """All runs in memory, ordered by task, source and trial."""
-        runs = sorted(map(study_run, trajectories), key=lambda run: (run.task, run.source, run.trial))
+    def of(cls, trajectories: Iterable[Trajectory], notes: Iterable[RunNotes] = ()) -> RunSet:
+        """All runs in memory, ordered by task, source and trial. `notes`: one for each run, if there are any."""
+        studied = map(study_run, trajectories, chain(notes, repeat(None)))
+        runs = sorted(studied, key=lambda run: (run.task, run.source, run.trial))
         by_task = groupby(runs, key=lambda run: run.task)
         return cls(tuple(runs), tuple(profile_task(task, list(group)) for task, group in by_task))
 
@@ -145,10 +147,10 @@ class RunSet:
         return frozenset(function for functions in called for function in functions if function)
 
 
-def study_run(run: Trajectory) -> StudyRun:
+def study_run(run: Trajectory, notes: RunNotes | None = None) -> StudyRun:
     """A run in memory."""
     passed = run.outcome.passed if run.outcome.ended != "interrupted" else None
-    actions = RecordedActions(run)
+    actions = RecordedActions(run, notes=notes)
     called = frozenset(actions.called)
     return StudyRun(run.task_key, run.source, run.run, passed, run.ability, called, LoadedRuns([actions]), 0)
 

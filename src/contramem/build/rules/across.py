@@ -26,6 +26,7 @@ from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
+from contramem.notes import notes_of
 from contramem.study.by_kind import explain_by_kind
 from contramem.study.demanded_words import name_words
 from contramem.study.explain import Difference, explain
@@ -50,7 +51,10 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     """Yield what the runs of all these tasks teach together."""
     yield from (SharedLesson(*shown) for shown in ArgumentForm.find(packets))
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
-    runs = RunSet.of(run for packet in studied for run in packet.recorded.values())
+    runs = RunSet.of(
+        (run for packet in studied for run in packet.recorded.values()),
+        (notes_of(packet).about_run(letter) for packet in studied for letter in packet.recorded),
+    )
     evidence = runs.select()
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return

@@ -1,0 +1,42 @@
+"""Notes about the tasks of one part of a build, as they are kept for the next build."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Sequence
+
+from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import PacketGroup, digest_runs
+from contramem.kept_work import Work, digest_parts
+from contramem.notes import TaskNotes, notes_of
+
+_STAGE = "notes"
+
+
+def read_notes(work: Work, group: PacketGroup) -> bytes:
+    """What the last build of such a part kept; empty if there is nothing."""
+    key = _key(group)
+    return work.get(_STAGE, [key]).get(key, b"")
+
+
+def keep_notes(work: Work, group: PacketGroup, notes: bytes) -> None:
+    work.put(_STAGE, [(_key(group), notes)])
+
+
+def _key(group: PacketGroup) -> bytes:
+    """Names the part, however its tasks have changed: notes are found by the runs of a task."""
+    return digest_parts(group.ability, group.most_called)
+
+
+def hand_out(notes: bytes, packets: Iterable[Packet]) -> None:
+    """Give each packet the notes about its runs."""
+    by_task: dict[bytes, TaskNotes] = pickle.loads(notes) if notes else {}
+    for packet in packets:
+        known = by_task.get(digest_runs(packet))
+        if known is not None:
+            vars(packet)["notes"] = known
+
+
+def collect(packets: Sequence[Packet]) -> bytes:
+    """What was asked about the packets."""
+    return pickle.dumps({digest_runs(packet): notes_of(packet) for packet in packets}, pickle.HIGHEST_PROTOCOL)

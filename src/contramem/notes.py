@@ -1,0 +1,86 @@
+"""Notes: answers about the runs of a task that a build asks for again and again, and the next build too.
+
+Each answer follows from the runs of its task and the question alone, so it may be kept as long as the task and the code
+are the same. An answer that a whole build did not need is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from contramem.contrast.packet import Packet
+    from contramem.monitor.guard import Guard, Verdict
+    from contramem.monitor.packet_replay import GuardReplay
+
+Question = TypeVar("Question", bound=Hashable)
+Answer = TypeVar("Answer")
+Shared = TypeVar("Shared", bound=Hashable)
+
+
+@lru_cache(maxsize=1 << 14, typed=True)
+def share(value: Shared) -> Shared:
+    """One object for equal values: notes about a thousand runs say mostly the same, and pickle writes an object
+    once."""
+    return value
+
+
+class Answers(Generic[Question, Answer]):
+    """Answers by question: those of this build, and those of the last one until somebody asks for them."""
+
+    __slots__ = ("_asked", "_before")
+
+    def __init__(self) -> None:
+        self._asked: dict[Question, Answer] = {}
+        self._before: dict[Question, Answer] = {}
+
+    def get(self, question: Question, find: Callable[[], Answer]) -> Answer:
+        """The answer; `find` is called if nobody has asked before."""
+        if question in self._asked:
+            return self._asked[question]
+        answer = self._before[question] if question in self._before else find()
+        self._asked[question] = answer
+        return answer
+
+    def __getstate__(self) -> dict[Question, Answer]:
+        return self._asked
+
+    def __setstate__(self, kept: dict[Question, Answer]) -> None:
+        self._asked, self._before = {}, kept
+
+
+@dataclass
+class RunNotes:
+    """About one run."""
+
+    verdicts: Answers[Guard, Verdict] = field(default_factory=Answers)
+    fitted: Answers[Any, Guard] = field(default_factory=Answers)
+    """Guards without the conditions that some runs of the task show to be true."""
+    found: Answers[str, Any] = field(default_factory=Answers)
+    """What the run shows, by name."""
+
+
+@dataclass
+class TaskNotes:
+    """About one task."""
+
+    replays: Answers[Guard, GuardReplay] = field(default_factory=Answers)
+    """Of guards on the steps of the packet."""
+    verdicts: Answers[tuple[Guard, str], Verdict] = field(default_factory=Answers)
+    """The same, by guard and letter of a run."""
+    fitted: Answers[Guard, Guard] = field(default_factory=Answers)
+    """Guards without the conditions that are facts of the task."""
+    runs: dict[str, RunNotes] = field(default_factory=dict)
+    """By letter."""
+
+    def about_run(self, letter: str) -> RunNotes:
+        return self.runs.setdefault(letter, RunNotes())
+
+
+def notes_of(packet: Packet) -> TaskNotes:
+    """The notes about a packet; they live as long as the packet."""
+    notes: TaskNotes = vars(packet).setdefault("notes", TaskNotes())
+    return notes

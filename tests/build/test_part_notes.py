@@ -1,0 +1,115 @@
+"""Notes of a part: a build that finds them decides what it would decide without, and asks only about new tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.build.test_parts import TwoAtOnce
+from tests.made_runs import call, run
+
+from contramem.bank.ledger import Decision
+from contramem.bank.store import open_store
+from contramem.build import parts
+from contramem.build.rules.author import RuleAuthor
+from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.engine import SERIAL, Engine
+from contramem.kept_work import NO_WORK, Work
+from contramem.monitor.guard import Guard, Verdict
+from contramem.pipeline import build_bank
+from contramem.study.recorded_actions import RecordedActions
+from contramem.traces.pool import Pool
+from contramem.traces.trajectory import Trajectory
+from contramem.validate.validator import Validator
+
+
+class WorkInMemory:
+    """Keeps results by key."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, bytes], bytes] = {}
+
+    def get(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {key: self._kept[stage, key] for key in keys if (stage, key) in self._kept}
+
+    def find(self, stage: str, keys: Sequence[bytes]) -> set[bytes]:
+        return set(self.get(stage, keys))
+
+    def put(self, stage: str, results: Iterable[tuple[bytes, bytes]]) -> None:
+        self._kept.update({(stage, key): value for key, value in results})
+
+
+def make_runs(tasks: Iterable[int], seed: int) -> Iterator[Trajectory]:
+    """Whoever reads the policy first passes, and above 500 whoever also tells the desk."""
+    for task in tasks:
+        amount = 50 + task * 137 % 900
+        for number in range(4):
+            random = Random(f"{seed}.{task}.{number}")
+            record, keeps = f"R-{10_000 + task}", random.random() < 0.5
+            steps = [call("Desk.find", {"name": f"case {task}"}, {"id": record, "amount": amount})]
+            steps += [call("Desk.read_policy", {"id": record}, {"limit": 500})] * (keeps or random.random() < 0.2)
+            steps += [call("Desk.update", {"id": record, "state": "closed"}, "updated")]
+            steps += [call("Desk.notify", {"id": record, "channel": "mail"}, "sent")] * (keeps and amount > 500)
+            told = {"task": f"Close case {task}.", "task_id": f"t{task}", "ability": "closing"}
+            yield run(f"model-{number}", keeps != (random.random() < 0.1), *steps, "done", **told)
+
+
+def build(runs: Iterable[Trajectory], store: Path, work: Work, engine: Engine = SERIAL) -> list[Decision]:
+    with Pool(runs) as pool:
+        vocabulary = learn_vocabulary(pool)
+        with contrast_selected(pool, pool.tasks(), vocabulary) as packets, open_store(store, create=True) as opened:
+            checks = Validator(vocabulary.closed)
+            build_bank(packets, opened, RuleAuthor(vocabulary), checks, engine=engine, work=work)
+            return [entry.decision for entry in opened.ledger()]
+
+
+@pytest.fixture
+def replayed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tasks of the runs on which guards were replayed."""
+    tasks: list[str] = []
+    replay = RecordedActions._replay
+
+    def note(self: RecordedActions, guard: Guard) -> Verdict:
+        tasks.append(self.run.task_id)
+        return replay(self, guard)
+
+    monkeypatch.setattr(RecordedActions, "_replay", note)
+    return tasks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("engine", [SERIAL, TwoAtOnce()], ids=["here", "by workers"])
+def test_a_build_with_notes_of_fewer_runs_decides_as_one_without(
+    tmp_path: Path, seed: int, engine: Engine, monkeypatch: pytest.MonkeyPatch, replayed: list[str]
+) -> None:
+    monkeypatch.setattr(parts, "MIN_TASKS_FOR_WORKERS", 2)
+    work = WorkInMemory()
+    build(make_runs(range(12), seed), tmp_path / "first.db", work, engine)
+    replayed.clear()
+    with_notes = build(make_runs(range(14), seed), tmp_path / "noted.db", work, engine)
+    asked = len(replayed)
+    replayed.clear()
+    assert with_notes == build(make_runs(range(14), seed), tmp_path / "plain.db", NO_WORK, engine)
+    assert asked < len(replayed)
+
+
+def test_the_same_tasks_are_not_asked_about_again(tmp_path: Path, replayed: list[str]) -> None:
+    work = WorkInMemory()
+    first = build(make_runs(range(12), 0), tmp_path / "first.db", work)
+    assert replayed
+    replayed.clear()
+    assert build(make_runs(range(12), 0), tmp_path / "again.db", work) == first
+    assert replayed == []
+
+
+def test_notes_about_a_task_are_not_used_once_its_runs_have_changed(tmp_path: Path, replayed: list[str]) -> None:
+    work = WorkInMemory()
+    build(make_runs(range(12), 0), tmp_path / "first.db", work)
+    changed = [*make_runs(range(11), 0), *make_runs([11], 1)]
+    replayed.clear()
+    with_notes = build(changed, tmp_path / "noted.db", work)
+    assert "t11" in replayed
+    assert with_notes == build(changed, tmp_path / "plain.db", NO_WORK)
