@@ -52,6 +52,15 @@ class Answers(Generic[Question, Answer]):
         self._asked, self._before = {}, kept
 
 
+class NoAnswers(Answers[Question, Answer]):
+    """Remembers nothing."""
+
+    __slots__ = ()
+
+    def get(self, question: Question, find: Callable[[], Answer]) -> Answer:
+        return find()
+
+
 @dataclass
 class RunNotes:
     """About one run."""
@@ -61,6 +70,11 @@ class RunNotes:
     """Guards without the conditions that some runs of the task show to be true."""
     found: Answers[str, Any] = field(default_factory=Answers)
     """What the run shows, by name."""
+
+    @classmethod
+    def without_guards(cls) -> RunNotes:
+        """For runs that stay loaded while an author tries one guard after another."""
+        return cls(verdicts=NoAnswers(), fitted=NoAnswers())
 
 
 @dataclass

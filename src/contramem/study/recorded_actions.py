@@ -42,9 +42,10 @@ class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
     def __init__(self, run: Trajectory, tainted: Collection[int] | None = None, notes: RunNotes | None = None) -> None:
-        """`tainted`: positions of calls that follow from planted text, if already known."""
+        """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build;
+        without them, verdicts are not remembered."""
         self.run, self.task_key = run, run.task_key
-        self.notes = notes or RunNotes()
+        self.notes = notes or RunNotes.without_guards()
         if tainted is None:
             tainted = self.notes.found.get("tainted", lambda: find_tainted_calls(run))
         self.tainted = tainted
