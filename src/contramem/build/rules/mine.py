@@ -150,7 +150,8 @@ def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
 
     The calls themselves show this, whatever the outcomes: a rule that a tool enforces needs no further evidence.
     """
-    kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
+    known = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
+    kinds = [(guard, kind) for guard, kind in known if not kind.is_accepted_otherwise(guard, packets)]
     for packet in packets:
         for enabling in enablings(packet.runs):
             if any(kind.is_shown_by(guard, enabling) for guard, kind in kinds):

@@ -173,6 +173,11 @@ class GuardRule(Rule):
         return False
 
     @classmethod
+    def is_accepted_otherwise(cls, guard: Guard, packets: Sequence[Packet]) -> bool:
+        """Do tools accept most calls that break the guard?"""
+        return False
+
+    @classmethod
     def is_refused_otherwise(cls, guard: Guard, packets: Sequence[Packet]) -> bool:
         """Do tools refuse calls that break the guard, and no others?"""
         return False

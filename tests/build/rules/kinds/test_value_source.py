@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.made_runs import call, packet, run
 
+from contramem.build.rules.mine import is_enforced
 from contramem.build.rules.value_origins import count_values
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import parse_guard
@@ -70,3 +71,19 @@ def test_values_that_stand_in_the_request_are_not_looked_up() -> None:
     assert sources.places.told
     assert not sources.are_looked_up
     assert not sources.are_mostly_looked_up
+
+
+def corrected(number: int) -> Packet:
+    """A made-up meeting is refused, is looked up, and then can be moved."""
+    task = {"task": "Monday's round is on friday now.", "task_id": f"m{number}"}
+    look = call("Calendar.find_meetings", {"day": "monday"}, [{"meeting_id": f"mt-{number}-481"}])
+    guess = call("Calendar.move_meeting", {"meeting_id": f"mt-{number}-9"}, error="There is no such meeting.")
+    move = call("Calendar.move_meeting", {"meeting_id": f"mt-{number}-481"})
+    good = [run(source, True, guess, look, move, "Moved.", **task) for source in "ab"]
+    return packet(*good, run("c", False, guess, "No.", **task))
+
+
+def test_a_tool_that_takes_most_made_up_values_enforces_nothing() -> None:
+    guard = parse_guard("known_value(Calendar.move_meeting.meeting_id)")
+    assert is_enforced([guard], [corrected(1)])
+    assert not is_enforced([guard], [corrected(1), *(moving(number) for number in range(2, 9))])
