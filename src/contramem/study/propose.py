@@ -34,7 +34,7 @@ from contramem.study.related_cards import RelatedCard, find_related_cards
 from contramem.study.run_set import RunSet
 from contramem.study.sql_check import SqlCheck, try_check
 from contramem.study.tables import RunTables
-from contramem.study.trial import Trial
+from contramem.study.trial import Trial, try_guard
 from contramem.study.trial_log import TrialLog
 
 Fate: TypeAlias = Literal["accepted", "refused", "waiting"]
@@ -241,18 +241,25 @@ def _carry_out(
         usage=author.usage,
     )
     (entry,) = store.record(decision, charged=author.charged)
-    counts = _describe_support(support, trials, author.log)
+    counts = _describe_support(support, trials, author)
     return Reply(delta.title, "accepted", patch.operation, counts, decision.card_ids, entry.number)
 
 
-def _describe_support(support: CardSupport, trials: Sequence[Trial], log: TrialLog) -> tuple[str, ...]:
+def _describe_support(support: CardSupport, trials: Sequence[Trial], author: Proposer) -> tuple[str, ...]:
     """What the runs say about the card, in counts."""
     counts = [_describe_counts(trial.counts) for trial in trials]
     grade = GRADE_WORDS[support.grade] if support.grade else "It has no grade: nothing proves it."
     rule = trials[0].guard if trials else None
-    if isinstance(rule, Guard) and support.grade != "proven" and log.confirmation(str(rule)) is None:
-        grade += " Confirm its first guard (try_guard with confirm) and propose it again: it may be proven then."
+    if isinstance(rule, Guard) and support.grade != "proven" and author.log.confirmation(str(rule)) is None:
+        grade += f" {_tell_whether_provable(rule, author)}"
     return (grade, *counts)
+
+
+def _tell_whether_provable(rule: Guard, author: Proposer) -> str:
+    kept_back = try_guard(rule, author.run_set.select(half="kept back"), author.run_set)
+    if kept_back.least_chance > author.log.next_level():
+        return "Too few tasks are kept back to prove it."
+    return "Confirm its first guard (try_guard with confirm, try --confirm) and propose it again: it may be proven then."
 
 
 def _describe_counts(counts: OutcomeTable) -> str:

@@ -235,7 +235,10 @@ def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdi
     spoken = [place for place, verdict in enumerate(verdicts) if verdict != "vacuous"]
     places = spoken[:: max(1, -(-len(spoken) // MAX_LOOKED_AT))]
     looked_at, own = [runs[place] for place in places], GuardMasks.of_verdicts([verdicts[place] for place in places])
-    masks, atoms = RunMasks(looked_at, run_set), _collect_once(tuple(looked_at))
+    masks = RunMasks(looked_at, run_set)
+    # Of conditions that are true of the same runs the first is told: rather `days > 5` of the pass that is issued than
+    # an amount of something else.
+    atoms = sorted(_collect_once(tuple(looked_at)), key=lambda atom: atom.function not in guard.functions)
     # A guard that was tried on all kinds of tasks may only lack the kind it is about.
     sharpened = next(Conditions(masks, atoms).sharpen([own])) or next(
         Conditions(masks, atoms, tells_kinds=True).sharpen([own])
