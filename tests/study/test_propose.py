@@ -16,7 +16,7 @@ from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import find_copies
+from contramem.study.proposal_checks import find_copies, list_fields
 from contramem.study.related_cards import relate
 from contramem.study.run_set import LoadedRuns, RunSet
 from contramem.traces.trajectory import Trajectory
@@ -193,9 +193,9 @@ def test_yaml_that_needs_quotes_is_told_with_its_line(desk: Desk) -> None:
         ({"guards": []}, "neither a guard nor a check"),
         ({"guards": ["existence(Office.assign_owner[id picks a = b of Office.f.list])"]}, "no run calls Office.f. "),
         ({"guards": ["existence(Office.assign_owner[owner like AA-99])"]}, "Values are written like a-a."),
-        ({"rule": "Assign invoice INV-9008 to the finance lead."}, "core_rule holds 'INV-9008'"),
-        ({"rule": "Write to ada@example.org before you assign."}, "core_rule holds an e-mail address"),
-        ({"rule": "Ask Marta Quill before you assign."}, "core_rule holds 'Marta Quill'"),
+        ({"rule": "Assign invoice INV-9008 to the finance lead."}, "rule holds 'INV-9008'"),
+        ({"rule": "Write to ada@example.org before you assign."}, "rule holds an e-mail address"),
+        ({"rule": "Ask Marta Quill before you assign."}, "rule holds 'Marta Quill'"),
         ({"rule": "Ask Petra Lindqvist before you assign."}, "seems to name somebody ('Petra Lindqvist')"),
         ({"rule": "It has to be signed by Ms Okafor."}, "seems to name somebody ('Ms Okafor')"),
         ({"rule": "Do it as eager does."}, "names a model or agent that ran"),
@@ -309,10 +309,22 @@ def test_two_authors_at_once_do_not_mix(desk: Desk) -> None:
 def test_a_card_that_repeats_a_sentence_of_a_result_or_a_message_is_refused() -> None:
     said = "whoever closes a case sends its transcript over to the archive"
     told = [run("m", True, call("Desk.find", {"id": "1"}, {"note": said}), "Done.", task_id=task) for task in "ab"]
-    copied = Proposal(title="Send it on", when="A case is closed.", rule=f"Note that {said}.").as_delta()
-    assert any("repeats a sentence" in complaint for complaint in find_copies(copied, RunSet.of(told)))
-    own = Proposal(title="Send it on", when="A case is closed.", rule="Archive the transcript.").as_delta()
-    assert not list(find_copies(own, RunSet.of(told)))
+    copied = Proposal(title="Send it on", when="A case is closed.", rule=f"Note that {said}.")
+    assert any("repeats a sentence" in complaint for complaint in find_copies(list_fields(copied), RunSet.of(told)))
+    own = Proposal(title="Send it on", when="A case is closed.", rule="Archive the transcript.")
+    assert not list(find_copies(list_fields(own), RunSet.of(told)))
+    listed = own.model_copy(update={"completion": (f"Note that {said}.", "It is in the archive.")})
+    assert any(
+        complaint.startswith("completion repeats") for complaint in find_copies(list_fields(listed), RunSet.of(told))
+    )
+
+
+def test_objections_name_the_fields_as_their_author_does() -> None:
+    guard = "existence(Desk.pay) when Desk.find"
+    card = Proposal(title="Pay first", when="An order.", rule="Pay it.", guards=(guard,))
+    assert [field.name for field in list_fields(card)] == ["title", "when", "rule", "the guard in words", "guards"]
+    told = card.model_copy(update={"solves": "Orders stay open.", "completion": ("It is paid.",)})
+    assert [field.name for field in list_fields(told)] == ["title", "when", "solves", "rule", "completion", "guards"]
 
 
 def test_what_a_program_says_about_a_call_may_be_quoted() -> None:
@@ -320,7 +332,7 @@ def test_what_a_program_says_about_a_call_may_be_quoted() -> None:
     card = Proposal(
         title="Open first", when="An order.", rule="Open it: the order is not open and cannot be paid else."
     )
-    assert not list(find_copies(card.as_delta(), RunSet.of([run("m", False, refused, "Failed.")])))
+    assert not list(find_copies(list_fields(card), RunSet.of([run("m", False, refused, "Failed.")])))
 
 
 def test_an_error_of_several_tasks_may_be_quoted_in_quotation_marks() -> None:
@@ -330,7 +342,7 @@ def test_an_error_of_several_tasks_may_be_quoted_in_quotation_marks() -> None:
     several = RunSet.of([run("m", False, refused, "Failed.", task_id=task) for task in "ab"])
 
     def copies(rule: str, runs: RunSet) -> list[str]:
-        return list(find_copies(Proposal(title="Ask first", when="An order.", rule=rule).as_delta(), runs))
+        return list(find_copies(list_fields(Proposal(title="Ask first", when="An order.", rule=rule)), runs))
 
     assert not copies(quoting, several)
     assert copies(quoting.replace("'", ""), several)
@@ -350,7 +362,7 @@ def test_many_proposals_read_the_runs_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(LoadedRuns, "trajectory", count)
     for number in range(3):
         proposal = Proposal(title=f"Look first {number}", when="A case.", rule="Find the case before it is closed.")
-        assert not list(find_copies(proposal.as_delta(), runs))
+        assert not list(find_copies(list_fields(proposal), runs))
     assert set(read.values()) == {1}
 
 

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from contramem.bank.card import SkillDelta
 from contramem.errors import GuardError
 from contramem.study.ask import read_guard
 from contramem.study.copied_texts import texts_of
 from contramem.study.guard_check import find_unmet
 from contramem.study.person_names import find_person_names
+from contramem.study.proposal import Proposal
 from contramem.study.run_set import RunSet
 from contramem.study.run_values import values_of
 from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
-from contramem.validate.case import Case, fields
+from contramem.validate.case import Case, Field, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
 
 
-def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) -> Iterator[str]:
+def check_card(proposal: Proposal, run_set: RunSet, functions: frozenset[str]) -> Iterator[str]:
     """Objections to the words of a card, each with what to do about it."""
-    case = Case(delta, functions=functions | run_set.functions)
-    for check in (schema, Privacy(), poison):
+    delta, written = proposal.as_delta(), list_fields(proposal)
+    yield from schema(Case(delta, functions=functions | run_set.functions))
+    case = Case(delta, functions=functions | run_set.functions, written=written)
+    for check in (Privacy(), poison):
         yield from check(case)
-    yield from find_copies(delta, run_set)
+    yield from find_copies(written, run_set)
     values, sources = values_of(run_set), {run.source.casefold() for run in run_set.runs}
     names = set(functions | run_set.functions)
     allowed = {word.lower() for name in names for word in words(name)} | values.convention_words
-    for field in fields(delta):
+    for field in written:
         if field.name == "guards":
             continue  # guards are checked on the runs, and their words through `completion`
         private = [piece for piece in values.find_private(field.text) if piece not in names]
@@ -45,20 +47,30 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
 
 
-def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
+def list_fields(proposal: Proposal) -> tuple[Field, ...]:
+    """The texts of a proposed card under the names that its author gave them. What was filled in from the title is left
+    out; what was filled in from the guards is called so."""
+    names = {"applies_when": "when", "core_rule": "rule"}
+    if not proposal.completion:
+        names["completion"] = "the guard in words" if proposal.guards else "rule"
+    listed = (Field(names.get(field.name, field.name), field.text) for field in fields(proposal.as_delta()))
+    return tuple(dict.fromkeys(field for field in listed if field.name != "solves" or proposal.solves))
+
+
+def find_copies(written: Sequence[Field], run_set: RunSet) -> Iterator[str]:
     """Fields that repeat what a result, an argument or a message says, word for word.
 
     Only its first and last words are told: that is enough to find it, and what was planted does not get into the
     ledger."""
     texts = texts_of(run_set)
-    copied = {field.name: texts.find_copy(field.text) for field in fields(delta) if field.name != "guards"}
+    found = [(field.name, texts.find_copy(field.text)) for field in written if field.name != "guards"]
+    copied = {name: words for name, words in reversed(found) if words}
     yield from (
         f"{name} repeats a sentence of a result, an argument or a message of the runs, from “{' '.join(words[:2])}” to "
         f"“{' '.join(words[-2:])}”; say it in words of your own. In quotation marks may stand an error that runs of "
         "several tasks and agents got, and a phrase that passing runs of several tasks and agents wrote without having "
         "read it."
         for name, words in sorted(copied.items())
-        if words
     )
 
 

@@ -97,7 +97,7 @@ def decide_proposal(
         complaints = [check_guard(guard, author.run_set)[1] for guard in proposal.guards]
         return Reply(proposal.title, "refused", None, tuple(filter(None, complaints)) or (complaint(error),))
     try:
-        trials, reasons = _check(proposal, delta, bank, author)
+        trials, reasons = _check(proposal, bank, author)
         ability = proposal.ability or find_ability(trials, author.run_set, proposal.kinds)
     except UsageError as error:
         return Reply(proposal.title, "refused", None, (str(error),))
@@ -112,9 +112,9 @@ def decide_proposal(
     return _carry_out(patch, proposal, ability, trials, store, author)
 
 
-def _check(proposal: Proposal, delta: SkillDelta, bank: Bank, author: Proposer) -> tuple[list[Trial], tuple[str, ...]]:
+def _check(proposal: Proposal, bank: Bank, author: Proposer) -> tuple[list[Trial], tuple[str, ...]]:
     functions = frozenset(card.tool for card in bank.functions)
-    reasons = list(check_card(delta, author.run_set, functions))
+    reasons = list(check_card(proposal, author.run_set, functions))
     trials = []
     for text in proposal.guards:
         trial, complaint = check_guard(text, author.run_set)
@@ -259,7 +259,9 @@ def _tell_whether_provable(rule: Guard, author: Proposer) -> str:
     kept_back = try_guard(rule, author.run_set.select(half="kept back"), author.run_set)
     if kept_back.least_chance > author.log.next_level():
         return "Too few tasks are kept back to prove it."
-    return "Confirm its first guard (try_guard with confirm, try --confirm) and propose it again: it may be proven then."
+    return (
+        "Confirm its first guard (try_guard with confirm, try --confirm) and propose it again: it may be proven then."
+    )
 
 
 def _describe_counts(counts: OutcomeTable) -> str:

@@ -38,10 +38,12 @@ class Case:
     """Functions that exist, in addition to those of the packets."""
     sources: tuple[Text, ...] | None = None
     """What a patch may draw on. None: the text is not a patch."""
+    written: tuple[Field, ...] | None = None
+    """Its pieces under the names that its author knows; by default those of the card."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        return tuple(fields(self.text))
+        return tuple(fields(self.text)) if self.written is None else self.written
 
     @cached_property
     def contents(self) -> tuple[PacketContents, ...]:
