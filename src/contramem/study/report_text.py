@@ -230,7 +230,8 @@ def write_reply(reply: Reply) -> str:
     where = f" as decision {reply.decision}" if reply.decision is not None else ""
     operation = f" {reply.operation}" if reply.operation else ""
     first = f"{reply.fate}{where}{operation}: {reply.title or 'card'} {' '.join(reply.card_ids)}".rstrip()
-    return "\n".join([first, *(f"  {reason}" for reason in reply.reasons)])
+    how = ["Propose it again with carry_out_edits (--yes) to do so."] if reply.fate == "waiting" else []
+    return "\n".join([first, *(f"  {reason}" for reason in (*reply.reasons, *how))])
 
 
 def _outcomes(counts: OutcomeTable) -> str:

@@ -138,7 +138,9 @@ class RunSet:
             if kind.name == name:
                 return kind
         names = [kind.name for kind in self.kinds]
-        raise UsageError(f"there is no kind of task {name!r}{nearest(name, names)} `contramem kinds` lists them.")
+        raise UsageError(
+            f"there is no kind of task {name!r}{nearest(name, names)} show_kinds (contramem kinds) lists them."
+        )
 
     @cached_property
     def functions(self) -> frozenset[str]:

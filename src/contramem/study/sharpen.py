@@ -243,6 +243,8 @@ def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdi
     sharpened = next(Conditions(masks, atoms).sharpen([own])) or next(
         Conditions(masks, atoms, tells_kinds=True).sharpen([own])
     )
+    # Of those that leave as much to chance, the one under which most passing runs keep the guard.
+    sharpened.sort(key=lambda each: (each.chance * each.tried, -(each.masks.kept & masks.passed).bit_count()))
     splits = []
     for each in sharpened:
         if (sharper := add_condition(guard, each.condition)) is not None:
