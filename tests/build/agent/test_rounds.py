@@ -156,6 +156,8 @@ def test_a_budget_stops_between_two_calls_and_the_same_command_goes_on(folder: P
         assert 0 < asked < CALLS
         assert build(folder, server, "--budget", "1").exit_code == 0
         assert len(server.bodies) == CALLS
+        assert "Nothing new: these runs were already learned from." in build(folder, server).output
+        assert len(server.bodies) == CALLS
 
 
 def test_a_dry_run_asks_nothing_and_makes_no_store(folder: Path) -> None:

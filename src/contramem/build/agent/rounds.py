@@ -47,11 +47,13 @@ class AgentRounds:
         self._plan, self._exchange, self._choice = plan, exchange, choice
         self._replies: list[Reply] = []
         self.conversations = [self._begin(topic, store) for topic in choose_topics(plan.run_set)]
+        self._was_finished = bool(self.conversations) and self.finished
 
     @property
     def report(self) -> BuildReport:
         """The decisions on the cards proposed in this build."""
-        report = BuildReport(deltas=len(self._replies))
+        unchanged = len(self._plan.run_set.by_task) if self._was_finished else 0
+        report = BuildReport(deltas=len(self._replies), unchanged=unchanged)
         for reply in self._replies:
             if reply.fate == "accepted":
                 report.decisions[reply.operation or ""] += 1
