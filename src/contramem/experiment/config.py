@@ -172,6 +172,7 @@ class ConditionsConfig(ConfigTable, frozen=True, kw_only=True):
     profile: str | None = None
     """How cards are shown (docs/retrieval.md); by default the bank's own profile."""
     ability_profiles: dict[str, str] = {}
+    """Other profiles for tasks of some abilities."""
     cards: Literal["hold", "describe"] = "hold"
     """How cards of functions reach the agent (docs/environments.md): by a held call, or in tool descriptions."""
     allow_same_task: bool = False
@@ -180,6 +181,11 @@ class ConditionsConfig(ConfigTable, frozen=True, kw_only=True):
     """Which side is run."""
     target: str | None = None
     """Whose own runs `self` and `multi-rollout` learn from if nothing is run; by default the median source."""
+
+    def profile_of(self, ability: str | None) -> str | None:
+        """The profile for tasks of an ability, as a frozen bank has it; case is ignored."""
+        own = {name.casefold(): profile for name, profile in self.ability_profiles.items()}
+        return own.get((ability or "").casefold(), self.profile)
 
 
 class ConstructionConfig(ConfigTable, frozen=True, kw_only=True):

@@ -60,7 +60,7 @@ class ProfiledProvider:
             # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
             query = replace(query, scenario_id=None)
         if isinstance(self.provider, Memory):
-            profile: str | Profile | None = self.rules.ability_profiles.get(query.ability or "", self.rules.profile)
+            profile: str | Profile | None = self.rules.profile_of(query.ability)
             if profile == "time":
                 profile = time_profile(self.universal)
             return self.provider.begin(query, run_id=run_id, profile=profile)
