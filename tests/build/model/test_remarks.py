@@ -74,3 +74,18 @@ def test_a_convention_is_told_where_runs_differ_in_it_or_where_nothing_else_is_w
     assert not list(list_conventions(choices("Shop.list_orders", "mail", "mail")))
     (line,) = list_conventions(choices("Shop.list_orders", "mail", "report"))
     assert "kind=mail" in line and "kind=report" not in line
+
+
+def test_a_title_of_more_words_has_no_other_form() -> None:
+    def made(right: str, wrong: str) -> str:
+        titled = [
+            run(source, passed, call("Calendar.create", {"title": title}), "Done.")
+            for source, passed, title in (("a", True, right), ("b", False, wrong))
+        ]
+        return "\n".join(compare_forms(packet(*titled)))
+
+    assert made("Dinner at Old Mill House", "Dinner at Mill") == ""
+    assert (
+        made("Dinner at Mill", "dinner at mill")
+        == "form of Calendar.create.title: Aa a in passing runs, a in failing ones"
+    )

@@ -122,3 +122,24 @@ def test_what_the_nearest_passing_run_shows_is_not_said_again_of_all_failing_run
     assert "not settled" in packet_text(made).text
     assert "All 2 failing runs alike" in "".join(signal.statement for signal in made.signals)
     assert "All 2 failing runs alike" not in packet_text(made).hints
+
+
+def test_calls_that_are_repeated_in_turn_are_shown_once() -> None:
+    look, close = call("Desk.find", {"name": "ann"}, []), call("Desk.close", {"id": "t-9"}, error="No such ticket.")
+    made = packet(
+        run("a", True, call("Desk.list"), "Closed."), run("b", False, *[look, close] * 6, "I could not close it.")
+    )
+    text = packet_text(made).text
+    assert text.count("Desk.close") == 2  # with the error, and with "the same error"
+    assert "  B#5 to B#12 these 2 steps again, x4\n" in text
+
+
+def test_what_the_judge_says_of_every_passing_run_is_left_out() -> None:
+    runs = [
+        run("a", True, "Done.", feedback="All fine."),
+        run("b", True, call("Desk.list"), "Done.", feedback="All fine."),
+    ]
+    text = packet_text(packet(*runs, run("c", False, "No.", feedback="The ticket is open."))).text
+    assert "All fine" not in text and "feedback on C: ‹The ticket is open.›" in text
+    other = run("d", True, call("Desk.get"), "Done.", feedback="Fine, but slow.")
+    assert "feedback on A B: ‹All fine.›" in packet_text(packet(*runs, other)).text

@@ -50,7 +50,7 @@ def compare_forms(packet: Packet) -> Iterator[str]:
         for step in (step for step in run.actions if step.function and not step.error):
             for name, shape in step.shapes.items():
                 # An integer of more digits is a larger number, and not another form.
-                written = "9" if step.forms.get(name) == "integer" else shape
+                written = "9" if step.forms.get(name) == "integer" else _form_of_words(shape)
                 shapes.setdefault((step.function, name), {}).setdefault(run.letter, {})[written] = None
     passed = {run.letter for run in packet.passing}
     for (function, name), by_run in shapes.items():
@@ -63,6 +63,11 @@ def compare_forms(packet: Packet) -> Iterator[str]:
         if len(others) == len(failing) or (len(right) == 1 and _is_code(next(iter(right)))):
             whose = "failing ones" if len(others) == len(failing) else " ".join(others)
             yield f"form of {function}.{name}: {' or '.join(right)} in passing runs, {' or '.join(wrong)} in {whose}"
+
+
+def _form_of_words(shape: str) -> str:
+    """The shape of several words with each kind of word once: a longer title has no other form."""
+    return " ".join(dict.fromkeys(shape.split())) if set(shape) <= set("Aa ") else shape
 
 
 def _is_code(shape: str) -> bool:

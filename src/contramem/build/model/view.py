@@ -6,12 +6,10 @@ in the order of `DEGRADATIONS`. Divergences are never cut, so a text of divergen
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -24,19 +22,23 @@ from contramem.build.model.conversation import (
     read_conversation,
     repeats_the_task,
 )
-from contramem.build.model.nearest import pair_with_nearest
+from contramem.build.model.hint_lines import hint_lines, short_names
 from contramem.build.model.remarks import passes_without_a_write, remarks
 from contramem.build.model.step_clock import Clock
-from contramem.build.model.step_text import MAX_SAID_CHARS, ResultTexts, call_text, difference_text, flatten, shorten
-from contramem.build.rules.mine import mine
+from contramem.build.model.step_text import (
+    MAX_SAID_CHARS,
+    PLACEHOLDER,
+    ResultTexts,
+    call_text,
+    difference_text,
+    flatten,
+    shorten,
+)
 from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.quotation import quote_words, shorten_quotations
-from contramem.contrast.signal import Signal
-from contramem.contrast.signals import ALIKE
+from contramem.contrast.quotation import quote_words
 from contramem.contrast.step import ASK, FINAL, Step
 from contramem.counting import count_tokens
-from contramem.monitor.packet_replay import GuardReplay
 
 PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
@@ -46,10 +48,9 @@ DEGRADATIONS = (
     "messages, notifications and feedback beyond their first 160 characters",
 )
 """What is left out, in this order, until the text fits."""
-MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 4, 3, 2
-MAX_CITES = 3
-"""Of one signal: enough to find its place among the steps."""
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
+MAX_CYCLE = 3
+"""How many calls in turn are recognised as repeated."""
 NEARLY_EQUAL = 0.6
 """The share of words that two messages must have in common to be shown as one."""
 LUCKY = " (changed nothing, though other passing runs did)"
@@ -84,30 +85,26 @@ def packet_text(
 
 def _at_level(packet: Packet, level: int, across: AcrossHints) -> PacketText:
     text = "\n".join(_lines(packet, level))
-    hints = "\n".join(_hints(packet, across, few=level > 2))
+    hints = "\n".join(hint_lines(packet, across, few=level > 2))
     return PacketText(text, hints, count_tokens(text) + count_tokens(hints), DEGRADATIONS[:level])
 
 
 def _lines(packet: Packet, level: int) -> Iterator[str]:
     runs = [run for run in packet.runs if run.counts] or list(packet.runs)
     shortened = partial(shorten, limit=SHORT_TEXT_CHARS if level > 3 else MAX_TEXT_CHARS)
-    if packet.system_facts:
-        yield f"told beforehand: {quote_words(' '.join(packet.system_facts))}"
+    if facts := _telling_facts(packet):
+        yield f"told beforehand: {quote_words(' '.join(facts))}"
     yield f"task: {quote_words(packet.task)}"
     lucky = passes_without_a_write(packet)
     yield f"runs: {', '.join(_outcome(run) + (LUCKY if run.letter in lucky else '') for run in packet.runs)}"
-    feedback = defaultdict[str, list[str]](list)
-    for run in runs:
-        if run.feedback and run.feedback.lower() not in OUTCOMES:
-            feedback[shortened(run.feedback)].append(run.letter)
-    yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
+    yield from _feedback(runs, shortened)
     clock, rows = Clock(runs), align(reference_first(runs))
     talk = read_conversation(packet, runs, rows)
     timed = "; at: seconds since the request" if clock.runs else ""
     yield f"steps (RUN#EVENT; `all`: every run alike, two of them named{timed}{talk.note}):"
     passed = {run.letter: run.passed for run in runs}
     yield from _rows(rows, passed, _StepTexts(ResultTexts(packet), clock, talk), level)
-    yield from map(_short_names(packet), remarks(packet))
+    yield from map(short_names(packet), remarks(packet))
     if level:
         yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
     if meanwhile := list(_meanwhile(packet, runs, shortened)):
@@ -115,21 +112,30 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
         yield from meanwhile
 
 
+def _telling_facts(packet: Packet) -> list[str]:
+    """What the system prompt says, without sentences about values that no run has to do with."""
+    steps = [step for run in packet.runs for step in run.steps]
+    used = set(PLACEHOLDER.findall(" ".join([packet.task, *(f"{step.arguments} {step.text}" for step in steps)])))
+    named = ((fact, set(PLACEHOLDER.findall(fact))) for fact in packet.system_facts)
+    return [fact for fact, values in named if not values or values & used]
+
+
+def _feedback(runs: Sequence[PacketRun], shortened: partial[str]) -> Iterator[str]:
+    """What the judge said, unless it only says how the run ended: the same about every passing run."""
+    letters_of = defaultdict[str, list[str]](list)
+    praised = {run.feedback for run in runs if run.passed}
+    for run in runs:
+        only_outcome = run.feedback.lower() in OUTCOMES or (run.passed and len(praised) == 1)
+        if run.feedback and not only_outcome:
+            letters_of[shortened(run.feedback)].append(run.letter)
+    yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in letters_of.items())
+
+
 def _outcome(run: PacketRun) -> str:
     if not run.counts:
         return f"{run.letter} cut off or without a known outcome (no evidence)"
     ended = "" if run.ended == "complete" else f", ended by {run.ended}"
     return f"{run.letter} {'passed' if run.passed else 'failed'}{ended}"
-
-
-def _short_names(packet: Packet) -> Callable[[str], str]:
-    """Takes the app off the names of functions where there is only one: steps and guards show them in full."""
-    called = sorted(filter(None, packet.called))
-    apps = {function.partition(".")[0] for function in called}
-    if len(apps) != 1:
-        return lambda text: text
-    full = re.compile("|".join(rf"\b{re.escape(function)}\b" for function in reversed(called)))
-    return lambda text: full.sub(lambda found: found[0].partition(".")[2], text)
 
 
 # Steps
@@ -242,11 +248,28 @@ def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
 
 
 def _fold_repeats(lines: Sequence[_Line]) -> Iterator[str]:
-    """Show a call that the same runs repeat immediately on one line, with the number of repetitions."""
-    for (_, text), repeats in groupby(lines, key=lambda line: (line.letters, line.text)):
-        repeated = list(repeats)
-        until = f" to {repeated[-1].places} x{len(repeated)}" if len(repeated) > 1 else ""
-        yield f"  {repeated[0].places}{until} {text}{repeated[0].when}"
+    """Show what the same runs repeat immediately once, with the number of repetitions: a call, or a few in turn."""
+    place = 0
+    while place < len(lines):
+        length, times = _find_cycle(lines[place:])
+        block, last = lines[place : place + length], lines[place + length * times - 1]
+        until = f" to {last.places} x{times}" if times > 1 and length == 1 else ""
+        yield from (f"  {line.places}{until} {line.text}{line.when}" for line in block)
+        if times > 1 and length > 1:
+            yield f"  {lines[place + length].places} to {last.places} these {length} steps again, x{times - 1}"
+        place += length * times
+
+
+def _find_cycle(lines: Sequence[_Line]) -> tuple[int, int]:
+    """How many of the first lines come back in the same order, and how often they are there."""
+    done = [(line.letters, line.text) for line in lines]
+    for length in range(1, MAX_CYCLE + 1):
+        times = 1
+        while done[length * times : length * (times + 1)] == done[:length]:
+            times += 1
+        if times > (1 if length == 1 else 2):
+            return length, times
+    return 1, 1
 
 
 def _places(row: AlignedStep, letters: Sequence[str]) -> str:
@@ -279,102 +302,3 @@ def _reaches_the_agent(step: Step) -> bool:
 def _is_known(step: Step, packet: Packet) -> bool:
     repeated = flatten(packet.task).startswith(flatten(step.text))
     return repeated or (step.actor == "user" and repeats_the_task(step.text, packet))
-
-
-# Hints
-
-
-def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
-    short_names = _short_names(packet)
-    if opposite := across.opposites.get(packet.task_key):
-        yield f"  {short_names(opposite)}"
-    for hint in [hint for hint in across.shared if hint.concerns(packet)][:MAX_SHARED]:
-        yield f"  across tasks: {hint}"
-    signals = _drop_told(_drop_repeated(packet.signals), packet)
-    for signal in signals[: FEW_HINTS if few else MAX_SIGNALS]:
-        cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:MAX_CITES])
-        statement = short_names(shorten_quotations(flatten(signal.statement)))
-        yield f"  signal ({signal.axis}): {statement}{f' [{cites}]' if cites else ''}"
-    guards = mine(packet) if packet.is_contrastive else []
-    for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
-        yield f"  guard: {replay.guard} ({_replay_in_words(replay)})"
-
-
-def _drop_told(signals: Sequence[Signal], packet: Packet) -> list[Signal]:
-    """Drop signals that decide nothing or that the comparison with the nearest passing run states, also where they
-    come back as what all failing runs have in common."""
-    told = _told_by_nearest(packet)
-    dropped = {
-        (_evidence(signal), kind)
-        for signal in packet.signals
-        if not told.isdisjoint(_subjects(signal)) or _is_detour(signal, packet)
-        for kind in (signal.kind, ALIKE)
-    }
-    return [signal for signal in signals if (_evidence(signal), signal.kind) not in dropped]
-
-
-def _is_detour(signal: Signal, packet: Packet) -> bool:
-    """Whether failing runs only looked something up before they did the same, or the passing run's call had failed."""
-    if signal.kind != "first divergence":
-        return False
-    steps = {(run.letter, step.position): step for run in packet.runs for step in run.actions}
-    if any(steps[cite].error for cite in signal.cites if cite.run in signal.passing and cite in steps):
-        return True
-    looked = [steps[cite].effect == "read" for cite in signal.cites if cite.run in signal.failing and cite in steps]
-    failing = [run for run in packet.failing if run.letter in signal.failing]
-    return (
-        len(signal.functions) > 1
-        and all(looked)
-        and all(any(step.function == signal.functions[0] for step in run.actions) for run in failing)
-    )
-
-
-def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
-    """Drop signals that another one repeats ("All 3 failing runs alike. ...") or states more precisely: a missing write
-    instead of a call of passing runs, a differing argument instead of a divergence."""
-    alike = {_evidence(signal) for signal in signals if signal.kind == ALIKE}
-    sharper = {(signal.functions, kind) for signal in signals for kind in _SHARPER.get(signal.kind, ())}
-    of_one_side = {name for signal in signals if signal.kind in _CALLED for name in signal.functions}
-    return [
-        signal
-        for signal in signals
-        if (signal.functions, signal.kind) not in sharper
-        and not (signal.kind == "first divergence" and not of_one_side.isdisjoint(signal.functions))
-        and (signal.kind == ALIKE or _evidence(signal) not in alike)
-    ]
-
-
-def _evidence(signal: Signal) -> tuple[object, ...]:
-    return signal.functions, signal.passing, signal.failing, signal.cites, signal.strength
-
-
-def _told_by_nearest(packet: Packet) -> set[tuple[str, str]]:
-    """Kinds of signals, with a function, that the comparison with the nearest passing run says already."""
-    pairs = pair_with_nearest(packet, passes_without_a_write(packet))
-    return {
-        (kind, difference.function)
-        for _, _, differences in pairs
-        for difference in differences
-        for kind in (_ABOUT_ARGUMENTS if difference.argument else _ABOUT_WRITES)
-    }
-
-
-def _subjects(signal: Signal) -> set[tuple[str, str]]:
-    return {(signal.kind, function) for function in signal.functions}
-
-
-_ABOUT_WRITES = ("missing write", "extra write", "first divergence")
-_ABOUT_ARGUMENTS = ("differing argument", "first divergence")
-
-
-_CALLED = ("calls of passing runs", "calls of failing runs")
-_OF_ONE_SIDE = (*_CALLED, "first divergence")
-_SHARPER = {"missing write": _OF_ONE_SIDE, "extra write": _OF_ONE_SIDE, "differing argument": ("first divergence",)}
-"""By kind of signal: the kinds it makes redundant for the same functions."""
-
-
-def _replay_in_words(replay: GuardReplay) -> str:
-    parts = [("kept by passing", replay.held), ("broken by failing", replay.broken)]
-    if replay.contradicted:
-        parts.append(("broken by passing", replay.contradicted))
-    return "; ".join(f"{how} {' '.join(runs)}" for how, runs in parts)
