@@ -100,3 +100,11 @@ def test_an_error_that_differs_only_in_what_the_call_gave_is_told_once_in_a_row(
 
     told = results(refuse("done", "unknown"), refuse("over", "unknown"), refuse("late", "bad"), refuse("so", "unknown"))
     assert [text == " -> the same error" for text in told] == [False, True, False, False]
+
+
+def test_a_long_result_in_words_is_quoted_once() -> None:
+    words = "The desk is closed today and opens again tomorrow at noon."
+    made = packet(run("a", True, *[call("Desk.hours", {"day": day}, words) for day in ("one", "two")], "done"))
+    texts = ResultTexts(made)
+    first, second = (texts.text(step) for step in made.runs[0].actions[:2])
+    assert "opens again tomorrow" in first and second == " -> the same result"

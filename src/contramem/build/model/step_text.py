@@ -20,6 +20,8 @@ MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
 MOST_CELLS = 0.7
 """The share of the fields of a table that have to be told to show it as one."""
+MAX_REPEATED_CHARS = 40
+"""Of a result in words that is shown again where another call returns the same."""
 MAX_SAID_CHARS = 400
 """Of what an agent says in one message."""
 Item: TypeAlias = tuple[tuple[str, str], ...]
@@ -122,7 +124,8 @@ class ResultTexts:
             before, self._complaints[step.function] = self._complaints.get(step.function), complaint_of(step)
             return " -> the same error" if self._complaints[step.function] == before else result_text(step)
         if step.form is None or step.form.kind not in ("list", "record", "map"):
-            return result_text(step)
+            is_repeated = len(step.returned) > MAX_REPEATED_CHARS and self._is_told(step.function, step.returned)
+            return " -> the same result" if is_repeated else result_text(step)
         form = step.form
         step = self._without_known(step)
         columns = self._columns(step)
