@@ -23,7 +23,7 @@ def fold_look_alikes(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text)
-    if not _LATIN_LETTER.search(text):
+    if not _LATIN_LETTER.search(text) or not _FOREIGN_WORD.search(text):
         return text
     mostly_latin = len(_LATIN_LETTER.findall(text)) * 2 > sum(char.isalpha() for char in text)
     return _FOREIGN_WORD.sub(lambda match: _fold_word(match[0], mostly_latin), text)

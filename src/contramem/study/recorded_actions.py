@@ -136,12 +136,19 @@ class IndexedRuns:
             verdicts[place] = self._runs[place].replay(guard)
         return tuple(verdicts)
 
+    @cached_property
+    def _places_by_task(self) -> list[list[int]]:
+        by_task = defaultdict[str, list[int]](list)
+        for place, run in enumerate(self._runs):
+            by_task[run.task_key].append(place)
+        return list(by_task.values())
+
     def _replay_by_task(self, guard: Guard) -> tuple[Verdict, ...]:
-        by_task = defaultdict[str, list[RecordedActions]](list)
-        for run in self._runs:
-            by_task[run.task_key].append(run)
-        fitted = {task: _fit_to_task(guard, runs) for task, runs in by_task.items()}
-        return tuple(run.replay(fitted[run.task_key]) for run in self._runs)
+        verdicts: dict[int, Verdict] = {}
+        for places in self._places_by_task:
+            fitted = _fit_to_task(guard, [self._runs[place] for place in places])
+            verdicts.update((place, self._runs[place].replay(fitted)) for place in places)
+        return tuple(verdicts[place] for place in range(len(self._runs)))
 
 
 def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:

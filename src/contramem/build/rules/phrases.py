@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list, verb_of
@@ -55,6 +56,7 @@ def trigger_words(packet: Packet) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in asked if stem(word) in interface))[:MAX_TRIGGER_WORDS]
 
 
+@lru_cache(maxsize=1 << 14)  # the words of requests and of functions come again and again
 def stem(word: str) -> str:
     """A rough stem: the same for `emails`, `emailed` and `email`."""
     for ending in ("ings", "ing", "ies", "es", "ed", "s"):
