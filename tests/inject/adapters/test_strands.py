@@ -4,6 +4,7 @@ pytest.importorskip("strands", reason="needs contramem[strands], in an environme
 
 from pydantic import BaseModel
 from strands import Agent, ToolContext, tool
+from strands.agent.conversation_manager import SlidingWindowConversationManager
 from strands.models import Model
 from strict_provider import assert_cacheable
 
@@ -48,9 +49,9 @@ class ListModel(Model):
 TICKET = ("open_ticket", '{"reason": "late"}')
 
 
-def agent(desk, office, model, *tools, unlimited=True):
-    tools = [*map(tool, office.tools), *tools]
-    return Agent(model=model, tools=tools, hooks=[MemoryHooks(desk, unlimited=unlimited)], callback_handler=None)
+def agent(desk, office, model, *tools, unlimited=True, **more):
+    tools, hooks = [*map(tool, office.tools), *tools], [MemoryHooks(desk, unlimited=unlimited)]
+    return Agent(model=model, tools=tools, hooks=hooks, callback_handler=None, **more)
 
 
 def results(messages):
@@ -73,6 +74,16 @@ def test_guidance_notes_holds_and_what_is_open_reach_the_model(desk, office, ope
     assert str(strands_agent.messages).count("this is still open") == 1
     assert str(strands_agent.messages).count("## Notes from earlier runs") == 1, "a reminder is no request"
     assert_cacheable([messages for messages, _ in model.requests])
+
+
+def test_cards_that_the_conversation_manager_dropped_come_again_with_the_next_request(desk, office, open_task):
+    model = ListModel(["ok"], ["ok"], ["ok"])
+    manager = SlidingWindowConversationManager(window_size=2)
+    strands_agent = agent(desk, office, model, conversation_manager=manager)
+    for request in (open_task, "Thank you.", "Go on."):
+        strands_agent(request)
+    asked = [str(messages).count("## Notes from earlier runs") for messages, _ in model.requests]
+    assert asked == [1, 1, 1]
 
 
 def test_a_call_beside_a_structured_answer_is_made(desk, office, open_task):

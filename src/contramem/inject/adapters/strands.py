@@ -62,8 +62,10 @@ class MemoryHooks(HookProvider):
             return
         self._requests.append("\n".join(texts))
         self._conversation.at(self._requests, event.agent.tool_names)
-        if note := self._conversation.notes.get(len(self._requests) - 1):
-            message["content"].insert(0, {"text": note})
+        kept = {block["text"] for old in event.agent.messages for block in old["content"] if "text" in block}
+        # Those of earlier requests come again where the conversation manager has dropped them.
+        if notes := [note for note in self._conversation.notes.values() if note not in kept]:
+            message["content"][:0] = [{"text": note} for note in notes]
 
     def _begin_turn(self, event: BeforeToolsEvent) -> None:
         self._turn += 1
