@@ -63,7 +63,7 @@ def hook(
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
 
-    A prompt gets the cards that fit it; a call is held only if it would break a guard. Whatever fails, the agent
+    A prompt gets the cards that fit it; a call is held only if it would do harm (see --hold). Whatever fails, the agent
     continues: exit 0, and one message to the user.
     """
     if ctx.invoked_subcommand:
