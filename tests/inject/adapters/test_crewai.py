@@ -56,3 +56,17 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     assert "That call broke a rule that passing runs kept" in str(model.requests[1])
     assert "The last call of this function failed" in str(model.requests[2])
     assert_cacheable(model.requests)
+
+
+def test_a_result_that_is_the_answer_has_no_note_after_it(desk, office, open_task):
+    @tool("open_ticket", result_as_answer=True)
+    def open_ticket(reason: str) -> str:
+        """Open a ticket."""
+        return office.open_ticket(reason)
+
+    call = 'Thought: go\nAction: open_ticket\nAction Input: {"reason": "late"}'
+    model = ListModel(model="list", replies=[call], requests=[])
+    tools = guided_tools([open_ticket], desk.start(open_task))
+    agent = Agent(role="clerk", goal="help", backstory="You look after a desk.", llm=model, tools=tools)
+    crew = Crew(agents=[agent], tasks=[Task(description=open_task, expected_output="done", agent=agent)])
+    assert str(crew.kickoff()) == "ticket T1 is open"

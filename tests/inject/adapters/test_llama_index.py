@@ -7,6 +7,7 @@ pytest.importorskip("llama_index.core", reason="needs contramem[llama-index], in
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.tools import FunctionTool
 from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.llama_index import guided_tools
@@ -42,3 +43,18 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     assert "That call broke a rule that passing runs kept" in str(asked[1])
     assert "Closing fails while a notice is missing" in str(asked[2])
     assert_cacheable(asked)
+
+
+def test_a_result_that_is_the_answer_has_no_note_after_it(desk, office, open_task):
+    def reply(messages, **_):
+        call = ToolCallBlock(tool_call_id="c1", tool_name="open_ticket", tool_kwargs={"reason": "late"})
+        return ChatMessage(role="assistant", blocks=[call])
+
+    async def answer():
+        tools = guided_tools(
+            [FunctionTool.from_defaults(office.open_ticket, return_direct=True)], desk.start(open_task)
+        )
+        model = MockFunctionCallingLLM(response_generator=reply, is_chat_model=True)
+        return str(await FunctionAgent(tools=tools, llm=model, streaming=False).run(open_task))
+
+    assert asyncio.run(answer()) == "ticket T1 is open"

@@ -83,9 +83,10 @@ def test_an_agent_that_calls_tools_gets_the_same_notes_and_is_asked_once_what_is
     assert not model.replies, "asked once, and the second answer counts"
 
 
-def test_the_answer_of_the_last_step_counts_whatever_is_open(desk, office, tools, open_task):
+@pytest.mark.parametrize("max_steps", [2, 3, 4])
+def test_the_answer_of_the_last_steps_counts_whatever_is_open(desk, office, tools, open_task, max_steps):
     model = ListModel([("open_ticket", {"reason": "late"})], FINAL)
-    agent = ToolCallingAgent(tools, model, verbosity_level=0, max_steps=2)
+    agent = ToolCallingAgent(tools, model, verbosity_level=0, max_steps=max_steps)
     assert guided(agent, desk.start(open_task)).run(open_task) == "done"
 
 

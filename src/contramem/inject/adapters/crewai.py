@@ -24,7 +24,8 @@ def guided_tools(tools: Iterable[BaseTool], run: Run) -> list[BaseTool]:
 
 
 def _guide(tool: BaseTool, run: GuidedRun) -> BaseTool:
-    noted: Any = note_results(getattr(tool, "func", None) or tool._run, tool.name, run)
+    function = getattr(tool, "func", None) or tool._run
+    noted: Any = note_results(function, tool.name, run, is_answer=tool.result_as_answer)
     copied = tool.model_copy(update={"description": f"{tool.description}\n{run.describe(tool.name)}".strip()})
     object.__setattr__(copied, "func" if hasattr(tool, "func") else "_run", noted)
     return copied

@@ -29,9 +29,10 @@ def _guide(tool: FunctionTool, run: GuidedRun) -> FunctionTool:
     name = tool.metadata.get_name()
     description = f"{tool.metadata.description}\n{run.describe(name)}".strip()
     is_async = tool.real_fn is tool.async_fn
+    noted = note_results(tool.real_fn, name, run, is_answer=tool.metadata.return_direct)
     return FunctionTool.from_defaults(
-        fn=None if is_async else note_results(tool.real_fn, name, run),
-        async_fn=note_results(tool.real_fn, name, run) if is_async else None,
+        fn=None if is_async else noted,
+        async_fn=noted if is_async else None,
         name=name,
         description=description,
         return_direct=tool.metadata.return_direct,

@@ -24,21 +24,24 @@ class NotedCalls:
 
     name: str
     run: GuidedRun
+    is_answer: bool = False
+    """Whether the result is the answer of the run. It stays as it is: nobody else reads it."""
 
     def before(self, arguments: Mapping[str, Any]) -> None:
         return None
 
     def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
-        return append_note(result, self.run.tell(self.name, arguments, content=result))
+        note = self.run.tell(self.name, arguments, content=result)
+        return result if self.is_answer else append_note(result, note)
 
     def on_error(self, arguments: Mapping[str, Any], error: Exception) -> Exception | None:
         note = self.run.tell(self.name, arguments, error=error)
         return NotedError(f"{error}\n\n{note}") if note else None
 
 
-def note_results(function: ToolCallable, name: str, run: GuidedRun) -> ToolCallable:
-    """The function with notes after its results and in the messages of its errors."""
-    return wrap_tool(function, NotedCalls(name, run))
+def note_results(function: ToolCallable, name: str, run: GuidedRun, *, is_answer: bool = False) -> ToolCallable:
+    """The function with notes after its results, unless they are answers, and in the messages of its errors."""
+    return wrap_tool(function, NotedCalls(name, run, is_answer))
 
 
 def append_note(result: Any, note: str) -> Any:

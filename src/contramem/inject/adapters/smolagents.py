@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.limits import has_room
 from contramem.inject.adapters.starter import missing
 from contramem.inject.adapters.wrapped_tool import wrap_tool
 from contramem.inject.run import Run
@@ -37,10 +38,10 @@ def guided(agent: _Agent, run: Run) -> _Agent:
 
 
 def _final_check(run: GuidedRun) -> Callable[..., bool]:
-    """A check that fails once, with what is still open as its error. Never in the last step, when the answer counts."""
+    """A check that fails once, with what is still open as its error. Not in the last steps: there the answer counts."""
 
     def what_is_still_open(answer: Any, memory: Any, agent: MultiStepAgent) -> bool:
-        if agent.step_number < agent.max_steps and (note := run.before_final()):
+        if has_room(agent.max_steps - agent.step_number) and (note := run.before_final()):
             raise ValueError(note)
         return True
 
