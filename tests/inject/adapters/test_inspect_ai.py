@@ -1,5 +1,4 @@
 import gc
-import time
 
 import pytest
 
@@ -14,7 +13,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, accuracy, includes, scorer
 from inspect_ai.solver import generate, prompt_template, solver, system_message, use_tools
 from inspect_ai.tool import ToolCall, ToolError, tool
-from inspect_ai.util import turn_limit
+from inspect_ai.util import time_limit, turn_limit, working_limit
 from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.inspect_ai import guided
@@ -36,16 +35,15 @@ CLOSE = ("close_ticket", {"ticket": "T1"})
 class Scripted:
     """Inspect's mockllm, replying from a list. The messages of each request are kept."""
 
-    def __init__(self, *replies, takes_s=0):
+    def __init__(self, *replies):
         self.requests = []
-        self._replies, self._takes_s = iter(replies), takes_s
+        self._replies = iter(replies)
         self.model = get_model("mockllm/model", custom_outputs=self._reply, memoize=False)
 
     def _reply(self, input, tools, tool_choice, config):
         self.requests.append(list(input))
         self.tools = {tool.name: tool.description for tool in tools}
         reply = next(self._replies)
-        time.sleep(self._takes_s)
         reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it counts with a download
         return reply
 
@@ -149,20 +147,26 @@ LIMITS = [
     {"turn_limit": 3},
     {"token_limit": 2},
     {"token_limit": 19},
-    {"time_limit": 1},
-    {"working_limit": 1},
 ]
-"""Each leaves no room for what a held call leads to: a reply is two tokens, and the first takes a while."""
+"""Each leaves no room for what a held call leads to. A reply is two tokens."""
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 def test_a_call_is_made_where_the_limits_of_the_sample_leave_no_room_to_make_it_later(
     desk, tools, office, open_task, run, limits
 ):
-    # Used by the time of the call: more than a tenth of a second.
-    model = Scripted(calls(OPEN), calls(LOOK), calls(OPEN), submit(), submit(), takes_s=0.15)
+    model = Scripted(calls(OPEN), calls(LOOK), calls(OPEN), submit(), submit())
     run(guided(Task(samples(open_task), solver=react(tools=tools), **limits), desk), model)
     assert office.done[0] == "open_ticket"
+
+
+@pytest.mark.parametrize("kind", ["time", "working"])
+def test_a_call_is_made_where_a_tenth_of_the_time_is_used(desk, tools, office, open_task, run, monkeypatch, kind):
+    clock = {"time": time_limit, "working": working_limit}[kind]
+    monkeypatch.setattr(type(clock(None)), "usage", property(lambda limit: 361.0))
+    task = Task(samples(open_task), solver=react(tools=tools), **{f"{kind}_limit": 3600})
+    run(guided(task, desk), Scripted(calls(OPEN), submit(), submit()))
+    assert office.done == ["open_ticket"]
 
 
 def test_a_call_is_held_where_the_limits_of_the_sample_leave_room(desk, tools, office, open_task, run):
@@ -235,10 +239,10 @@ def test_a_call_beside_submit_is_made(desk, tools, office, open_task, run):
 
 
 def test_a_failure_brings_the_card_beside_its_result_in_every_later_request(desk, tools, open_task, run):
-    model = Scripted(calls(CLOSE), calls(LOOK), calls(CLOSE), submit())
+    model = Scripted(calls(CLOSE), calls(CLOSE), calls(LOOK), submit())
     run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
     assert [model.told(number)[0].count("### desk.close_ticket") for number in (1, 2, 3)] == [1, 1, 1]
-    assert "failed with these very arguments" in model.told(3)[-1]
+    assert "failed with these very arguments" in model.told(3)[1]
 
 
 def test_samples_and_epochs_are_runs_of_their_own_and_scores_are_outcomes(desk_bank, tools, open_task, run, tmp_path):
