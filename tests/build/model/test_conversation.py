@@ -105,7 +105,7 @@ def talkative(turns: int) -> Packet:
     def steps(name: str, *calls: Call) -> list[Call | str | tuple[str, str]]:
         return [*chat(name), *calls, "Done."]
 
-    asks = ["What is the number of the item?", ("user", "I have no idea.")]
+    asks: list[str | tuple[str, str]] = ["What is the number of the item?", ("user", "I have no idea.")]
     return packet(
         run("a", True, *steps("alpha", LOOK, SWAP), task=TASK), run("b", True, *steps("beta", LOOK, SWAP), task=TASK),
         run("c", False, LOOK, *chat("gamma"), *asks, "Sorry.", task=TASK),
