@@ -187,3 +187,17 @@ def test_a_run_that_names_no_task_may_have_it_in_its_path(tmp_path: Path) -> Non
     put(tmp_path / "pay" / "log.json", {"steps": [{"tool": "pay", "result": "paid"}]})
     result = run("traces", tmp_path, "--map", "task_id=path:-2")
     assert "1 run of 1 task" in result.output
+
+
+@pytest.mark.parametrize("rule", ["tests", "exit", "commit"])
+def test_sessions_are_judged_by_what_they_ran_last(rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for model, result in (("a", "3 passed"), ("b", "Exit code 1\nFAILED test_cart.py")):
+        commands = ["pytest -q", *(["git commit -m done"] if model == "a" else [])]
+        steps = [{"tool": "Bash", "arguments": {"command": command}, "result": result} for command in commands]
+        put(tmp_path / "runs" / f"{model}.json", {"task": "Fix the cart", "model": model, "steps": steps})
+    missing = diagnose(tmp_path / "runs")
+    assert "--rule tests" in missing["findings"][0]["hint"]
+    found = diagnose(tmp_path / "runs", "--rule", rule)
+    assert (found["passed"], found["failed"], found["contrasts"]) == (1, 1, 1)
+    assert f"--rule {rule}" in found["command"]
+    assert follow(found["command"], monkeypatch, tmp_path).exit_code == 0

@@ -23,6 +23,7 @@ from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces, readers
 from contramem.traces.read_shards import RunReading
 from contramem.traces.reader import Problem, ReadOptions
+from contramem.traces.session_rules import RULES
 from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
@@ -41,6 +42,11 @@ _OPTIONS = (
     ),
     _option(
         "--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV file with the outcomes: run, passed."
+    ),
+    _option(
+        "--rule",
+        type=click.Choice(sorted(RULES)),
+        help="Judge sessions of coding agents by what they ran last, where no verdict is known.",
     ),
     _option("--app", metavar="A", help="App that every function belongs to, as in A.function."),
     _option("--ability", metavar="A", help="Ability (kind of task) of every task."),
@@ -75,6 +81,7 @@ def how_to_read(command: Command) -> Command:
         format_: str | None,
         fields: tuple[str, ...],
         outcomes: Path | None,
+        rule: str | None,
         app: str | None,
         ability: str | None,
         effects: Path | None,
@@ -85,6 +92,7 @@ def how_to_read(command: Command) -> Command:
             format=format_,
             fields=dict(_field(pair) for pair in fields),
             outcomes=read_outcomes(outcomes) if outcomes else None,
+            rule=rule,
             app=app,
             ability=ability,
             effects=read_effects(effects) if effects else {},
@@ -101,7 +109,7 @@ def how_to_read(command: Command) -> Command:
 def collect_options(context: click.Context) -> tuple[str, ...]:
     """The reading options that the user gave, as written on a command line."""
     arguments: list[str] = []
-    for option in ("format_", "fields", "outcomes", "app", "ability", "effects"):
+    for option in ("format_", "fields", "outcomes", "rule", "app", "ability", "effects"):
         value = context.params.get(option)
         name = {"format_": "--format", "fields": "--map"}.get(option, f"--{option}")
         for item in value if isinstance(value, tuple) else (value,) if value is not None else ():

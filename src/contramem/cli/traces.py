@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from contramem.errors import UsageError
 from contramem.traces.discover import discover_sessions
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.session_rules import RULES
 from contramem.traces.summary import OutcomeCounts, TraceSummary, hints, summarize
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
@@ -40,18 +38,15 @@ from contramem.traces.write import write_traces
 @click.option(
     "--discover", is_flag=True, help="List your Claude Code, Codex and Gemini CLI sessions without opening them."
 )
-@click.option(
-    "--rule", type=click.Choice(sorted(RULES)), help="Judge sessions by what they ran last (docs/formats.md)."
-)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, rule: str | None, as_json: bool) -> None:
+def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, as_json: bool) -> None:
     """Read PATH... (files, folders, archives) and say what is in them."""
     if discover:
         _discover(as_json)
         return
     if not paths:
         raise UsageError("name the files to read, or list your own sessions with --discover.")
-    with reading(paths, replace(options, rule=rule) if rule else options) as runs:
+    with reading(paths, options) as runs:
         summary = summarize(runs)
     if as_json:
         print_json(_as_json(summary))

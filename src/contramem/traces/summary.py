@@ -87,6 +87,8 @@ def hints(summary: TraceSummary) -> list[Hint]:
         )
     if total.runs and total.unknown == total.runs:
         hint = "Say where the verdict is: --map outcome=FIELD, --map outcome=file:report.json#resolved, --outcomes CSV."
+        if any(function.startswith("shell.") for function in summary.functions):
+            hint += " Or judge sessions by what they ran last: --rule tests, exit or commit."
         hints_so_far.append(Hint("no outcome is known, so no Skill Card can be learned", hint))
     elif summary.by_task and not summary.contrastive_tasks:
         several = sum(1 for tally in summary.by_task.values() if tally.runs > 1)
