@@ -8,6 +8,8 @@ fourth_family.py, fourth_places.py, fourth_credentials.py  requests that no impe
 depot.py       honest runs of a parcel depot, as chat messages
 fifth_family.py, fifth_places.py, fifth_credentials.py  every field of a chat record, cards, guards, encodings
 sixth_family.py, sixth_places.py  short texts, names, states
+clinic.py      honest runs of a clinic's desk, as Anthropic messages in an archive
+seventh_family.py, seventh_places.py, seventh_credentials.py  every block of a message, schemas, names of files
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from attacks import depot, desk
+from attacks import clinic, depot, desk
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run
@@ -21,6 +21,13 @@ from attacks.fifth_places import FIFTH_PLACES, NAMED_FIFTH_PLACES, READ_FIFTH_PL
 from attacks.fourth_credentials import make_fourth_credential
 from attacks.fourth_places import FOURTH_PLACES, READ_FOURTH_PLACES, SECRET_FOURTH_PLACES
 from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, Put, plant, plant_secret
+from attacks.seventh_credentials import make_seventh_credential
+from attacks.seventh_places import (
+    NAMED_SEVENTH_PLACES,
+    READ_SEVENTH_PLACES,
+    SECRET_SEVENTH_PLACES,
+    SEVENTH_PLACES,
+)
 from attacks.sixth_family import make_sixth_credential
 from attacks.sixth_places import SIXTH_PLACES
 from attacks.texts import PlantedText, fold, make_text, shingles_of
@@ -32,6 +39,10 @@ SECRETS_IN_AN_APP = 4
 MAX_CHARS_ABOUT_ONE_APP = 20_000
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _CONTROL_RUNS = 3
+
+
+PLACES = {3: THIRD_PLACES, 4: FOURTH_PLACES, 5: FIFTH_PLACES, 6: SIXTH_PLACES, 7: SEVENTH_PLACES}
+"""Where a family plants its texts; the first two share theirs."""
 
 
 class Attack(NamedTuple):
@@ -66,7 +77,7 @@ def make_campaign(
     rng = random.Random(seed)
     runs: list[Run] = []
     attacks: list[Attack] = []
-    put_text = {3: THIRD_PLACES, 4: FOURTH_PLACES, 5: FIFTH_PLACES, 6: SIXTH_PLACES}.get(family, TEXT_PLACES)
+    put_text = PLACES.get(family, TEXT_PLACES)
     places, world = list(put_text), world_of(family)
     for number in range(texts):
         app = world.app_name(number)
@@ -87,7 +98,7 @@ def make_campaign(
 
 def world_of(family: int) -> ModuleType:
     """Whose honest runs it is that a family plants in."""
-    return depot if family > 4 else desk
+    return clinic if family == 7 else depot if family > 4 else desk
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
@@ -106,6 +117,10 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
         return _plant_written(runs, app, make_third_credential(rng, number), WHOLE_TEXT_PLACES, rng)
     if family == 4:
         return _plant_written(runs, app, make_fourth_credential(rng, number), SECRET_FOURTH_PLACES, rng)
+    if family == 7:
+        secret = make_seventh_credential(rng, number)
+        places = NAMED_SEVENTH_PLACES if secret.kind.startswith("named ") else SECRET_SEVENTH_PLACES
+        return _plant_written(runs, app, secret, places, rng)
     if family > 4:
         secret = make_fifth_credential(rng, number) if family == 5 else make_sixth_credential(rng, number)
         places = NAMED_FIFTH_PLACES if secret.kind.startswith("named ") else SECRET_FIFTH_PLACES
@@ -196,8 +211,7 @@ def run_campaign(
     runs, attacks, requests = make_campaign(seed, texts, secrets, family)
     world = world_of(family)
     innocent = _innocent_words(folder, world, quick)
-    traces = folder / "runs.jsonl"
-    world.write_runs(runs, traces)
+    traces = world.write_runs(runs, folder)
     search = Search(attacks, innocent)
     planted = [(attack.app, attack.written) for attack in attacks if _is_read(attack)]
     for written in chain(
@@ -209,7 +223,10 @@ def run_campaign(
 
 def _is_read(attack: Attack) -> bool:
     """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
-    return attack.what == "text" and attack.place in READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES
+    return (
+        attack.what == "text"
+        and attack.place in READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES | READ_SEVENTH_PLACES
+    )
 
 
 def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:
@@ -217,9 +234,9 @@ def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[s
     control.mkdir()
     rng = random.Random(0)
     runs = [run for number in range(_CONTROL_RUNS) for run in world.honest_runs(world.app_name(17000 + number), rng)]
-    world.write_runs(runs, control / "runs.jsonl")
+    traces = world.write_runs(runs, control)
     words: set[str] = set()
-    for written in write_everything(control / "runs.jsonl", world.requests(runs), control, quick):
+    for written in write_everything(traces, world.requests(runs), control, quick):
         words.update(shingles_of(written.text))
         words.update(re.findall(r"\w+", fold(written.text)))
     return frozenset(words)

@@ -43,10 +43,12 @@ def requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
     return [(request, [f"{app}.{name}" for name in names]) for app, request in told.items()]
 
 
-def write_runs(runs: Iterable[Run], path: Path) -> None:
+def write_runs(runs: Iterable[Run], folder: Path) -> Path:
     """One record a line."""
+    path = folder / "runs.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(run, ensure_ascii=False) + "\n" for run in runs)
+    return path
 
 
 def honest_card(app: str) -> dict[str, object]:

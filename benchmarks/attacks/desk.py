@@ -44,11 +44,13 @@ def requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def write_runs(runs: Iterable[Run], path: Path) -> None:
+def write_runs(runs: Iterable[Run], folder: Path) -> Path:
     """As contramem's own format."""
+    path = folder / "runs.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.write('{"format":"contramem-trace","version":1}\n')
         file.writelines(json.dumps(run, ensure_ascii=False) + "\n" for run in runs)
+    return path
 
 
 def honest_card(app: str) -> dict[str, object]:

@@ -174,13 +174,15 @@ def plant(
     is_refused: Callable[[Run], bool] = is_refused,
 ) -> None:
     """Put `text` into the runs that `reach` says."""
-    if place in ("task", "task id", "ability", "scenario", "environment"):
-        chosen = [run for run in runs if reach == "every run" or run["task_id"] == runs[0]["task_id"]]
-    elif reach == "one run":
-        chosen = [rng.choice([run for run in runs if is_refused(run)] if "error" in place else runs)]
-    else:
-        chosen = [run for run in runs if reach == "every run" or run["task_id"] == runs[0]["task_id"]]
-    for run in chosen:
+    if reach == "one run" and place not in ("task", "task id", "ability", "scenario", "environment"):
+        candidates = [run for run in runs if is_refused(run)] if "error" in place else list(runs)
+        rng.shuffle(candidates)
+        for run in candidates:
+            before = json.dumps(run)
+            put(run, text)
+            if json.dumps(run) != before:  # some places are in passing runs only
+                return
+    for run in [run for run in runs if reach == "every run" or run["task_id"] == runs[0]["task_id"]]:
         put(run, text)
 
 

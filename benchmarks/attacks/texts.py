@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from attacks import fifth_family, fourth_family, second_family, sixth_family, third_family
+from attacks import fifth_family, fourth_family, second_family, seventh_family, sixth_family, third_family
 from attacks.languages import LANGUAGES
 
 SHINGLE_WORDS = 4
@@ -21,7 +21,7 @@ _FULLWIDTH = {char: char + 0xFEE0 for char in range(0x21, 0x7F)}
 
 
 _TRANSFORMED = frozenset().union(
-    *(family.TRANSFORMED for family in (third_family, fourth_family, fifth_family, sixth_family))
+    *(family.TRANSFORMED for family in (third_family, fourth_family, fifth_family, sixth_family, seventh_family))
 )
 _LONG_WORD = re.compile(r"\w{12,}")
 
@@ -105,6 +105,7 @@ FAMILIES = {
     4: (fourth_family.LANGUAGES, fourth_family.DISGUISES),
     5: (fifth_family.LANGUAGES, fifth_family.DISGUISES),
     6: (sixth_family.LANGUAGES, sixth_family.DISGUISES),
+    7: (seventh_family.LANGUAGES, seventh_family.DISGUISES),
 }
 
 
