@@ -13,6 +13,7 @@ from contramem.traces.pool import Pool
 from contramem.traces.sanitize import (
     _SUSPECT,
     _is_suspect,
+    plain_argument,
     plain_field,
     plain_key,
     plain_label,
@@ -214,3 +215,56 @@ def test_a_label_that_holds_a_secret_or_an_account_is_a_digest(label: str) -> No
 def test_an_argument_whose_name_is_no_identifier_is_a_digest(name: str) -> None:
     cleaned = sanitize(run(events=(Event(0, "agent", "call", function="Shop.f", arguments={name: 1, "order id": 2}),)))
     assert "order id" in cleaned.events[0].arguments and name not in cleaned.events[0].arguments
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("hetu 190585-114T", "desk/주민등록번호 971220-1704817", "ZUOPGJ68R18H501M", "AB123456C", "756.1234.1234.12"),
+        *("Zugangscode velvetotter", "das Passwort lautet golden_walnut", "mật khẩu là silent_otter", "密码是velvet"),
+    ],
+)
+def test_a_label_that_identifies_or_names_a_secret_in_any_language_is_a_digest(label: str) -> None:
+    assert plain_label(label, 10).startswith("label-")
+    assert plain_key(label).startswith("key-")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("claude-3-5-sonnet-20241022", "Qwen3-Coder-480B-A35B-Instruct", "gpt-4-1106-preview", "kimi-k2-0905"),
+        *("bedrock/anthropic.claude-3-7-sonnet-20250219-v1:0", "3f2b8c9e-1234-5678-9abc-112233445566"),
+        *("password reset", "Passwortverwaltung", "Rechnungsprüfung"),
+    ],
+)
+def test_versions_dates_ids_of_runs_and_plain_words_stay_in_a_label(source: str) -> None:
+    assert plain_label(source, 10) == source
+
+
+def test_two_labels_that_hold_a_secret_stay_two_labels() -> None:
+    assert plain_label("hetu 190585-114T") != plain_label("hetu 210385-231K")
+
+
+@pytest.mark.parametrize("name", ["security_answer:_pitmdmjm", "refund_971220-1704817", "pin:482913"])
+def test_a_function_that_is_named_by_a_secret_is_named_by_a_digest(name: str) -> None:
+    assert plain_name(f"Shop.{name}").startswith("Shop.unnamed_")
+
+
+@pytest.mark.parametrize("name", ["getS3BucketV2", "token_refresh", "describe_db_instances_2014_10_31", "sha256sum"])
+def test_a_function_with_digits_in_its_name_keeps_it(name: str) -> None:
+    assert plain_name(f"Shop.{name}") == f"Shop.{name}"
+
+
+def test_only_the_part_of_a_path_that_identifies_somebody_becomes_a_digest() -> None:
+    told = Trajectory("desk", "t1", "a", Origin("runs.tar!mật khẩu là silent_otter/run-3.json"), ())
+    file = sanitize(told).origin.file
+    assert file.startswith("runs.tar!file-") and file.endswith("/run-3.json")
+
+
+def test_a_name_that_becomes_a_digest_still_says_that_its_value_is_a_secret() -> None:
+    assert plain_argument("पासवर्ड").startswith("secret_")
+    assert plain_argument("ask zanmelk about it").startswith("field_")
+
+
+def test_an_address_is_no_name_of_a_function() -> None:
+    assert plain_name("Shop.ftp://desk:velvet_otter_files/x").startswith("Shop.unnamed_")

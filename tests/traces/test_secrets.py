@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from contramem.traces.pool import Pool
-from contramem.traces.secrets import is_secret_name, mask_secrets
+from contramem.traces.secret_names import is_secret_name
+from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
 
@@ -132,3 +133,31 @@ def test_names_of_one_word_and_of_other_languages_are_names_of_secrets(name: str
 @pytest.mark.parametrize("name", ["boarding_pass", "seed", "keyboard", "passport_type", "secretary", "next_page_token"])
 def test_names_that_only_sound_like_secrets_are_none(name: str) -> None:
     assert not is_secret_name(name, "tulip")
+
+
+@pytest.mark.parametrize("name", ["salasana", "mot_de_passe", "motDePasse", "kata_sandi", "mật_khẩu", "密码"])
+def test_a_field_that_is_called_a_secret_in_another_language_is_one(name: str) -> None:
+    assert is_secret_name(name, "velvet otter")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("la contraseña es velvet otter", "das Kennwort lautet velvet otter.", "le mot de passe est « velvet otter »"),
+        *(
+            "密码是velvet otter",
+            "パスワードはvelvet otterです",
+            "lösenordet är velvet otter",
+            "הסיסמה היא velvet otter",
+        ),
+    ],
+)
+def test_what_a_text_calls_a_password_in_another_language_is_masked(text: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
+    assert "velvet otter" not in masked.events[0].text
+
+
+@pytest.mark.parametrize("text", ["Забыл пароль.", "Bitte das Passwort", "contraseña"])
+def test_a_word_for_a_password_without_one_masks_nothing(text: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
+    assert masked.events[0].text == text

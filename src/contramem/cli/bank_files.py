@@ -151,7 +151,7 @@ def forget(
     if calls:
         _forget_calls(where, yes)
         return
-    selection = ForgetSelection(source, task, run)
+    selection = ForgetSelection(*_as_stored(source, task, run))
     if not yes:
         _confirm_forgetting(where, selection, bool(paths))
     rebuild = (lambda: _rebuild(selection, paths, options)) if paths else None
@@ -161,6 +161,17 @@ def forget(
     print_json(_erasure_json(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
     if erased.left:
         raise SystemExit(1)
+
+
+def _as_stored(source: str | None, task: str | None, run: str | None) -> tuple[str | None, str | None, str | None]:
+    """The names as a store keeps them: one that identifies somebody was replaced by a digest when its run was read."""
+    from contramem.traces.sanitize import MAX_LABEL_WORDS, plain_key, plain_label
+
+    return (
+        plain_label(source, MAX_LABEL_WORDS) if source else source,
+        plain_key(task) if task else task,
+        plain_label(run, MAX_LABEL_WORDS) if run else run,
+    )
 
 
 def _confirm_forgetting(where: str, selection: ForgetSelection, will_rebuild: bool) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from contramem.contrast.english import FUNCTION_WORDS, ORDINARY_STEMS, stem
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
-from contramem.traces.secrets import ISSUED, PAPER, secrets_in_prose
+from contramem.traces.identifying import PAPER
+from contramem.traces.secrets import ISSUED, secrets_in_prose
 
 MIN_IDENTIFIER_CHARS = 9
 MIN_IDENTIFIER_DIGITS = 3

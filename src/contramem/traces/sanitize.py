@@ -18,6 +18,8 @@ from ahocorasick_rs import BytesAhoCorasick
 from contramem.errors import TraceError
 from contramem.traces.characters import remove_hidden
 from contramem.traces.effects import words
+from contramem.traces.identifying import identifies
+from contramem.traces.secret_names import is_secret_name
 from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import Trajectory, digest
 
@@ -44,32 +46,23 @@ MAX_UNSPACED_LETTERS = 20
 MAX_INTEGER = 2**63
 
 _LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
-_KEY = re.compile(r"[\w .:/+#&()@,=~%*?|'-]+")
+_KEY = re.compile(r"[\w .:/+#&()@,=~%*|'-]+")
 _FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})[\w .:/#&()@,-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
 _ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
+_FILE_PARTS = re.compile(r"([/\\!])")
 _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 """Words, also where capitals alone part them."""
 _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MACHINE = re.compile(
-    r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
-    r"|(?<!\w)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?!\w)|(?<!\w)\+\d[\d ().-]{6,}\d|\(\d{3}\) ?\d{3}"
-    r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}|(?<![A-Za-z\d])[A-Z]{2}\d\d[A-Z\d]{11,30}(?![A-Za-z\d])"
-    r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"
-)
-"""What tells on a person or a machine: home folders, addresses, passwords in links, telephones, accounts in groups."""
-_DRAWN = re.compile(
-    r"(?<![A-Z\d])(?=[A-Z-]*\d)[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,}(?![A-Z\d])"
-    r"|\s(?=\S*\d)(?=\S*[A-Za-z])[\w-]{12,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{28,}"
-)
-"""What was drawn and not named: a key of a licence, a word of letters and digits after a space, a very long one."""
-_CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
-_LONG_NUMBER = re.compile(r"\d{9,}")
-"""In a name: of a card, an account, a telephone. Dates are shorter."""
+MAX_LABEL_DIGITS = 6
+"""In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
+MAX_NAME_DIGITS = 8
+MAX_KEY_DIGITS = 10
+"""Tickets have long numbers."""
 _LABELS = {
     "ability": MAX_ABILITY_WORDS,
     "scenario_id": MAX_ABILITY_WORDS,
@@ -167,7 +160,7 @@ def _is_suspect(written: bytes) -> bool:
     """Does the pattern find something? Asked only where a quicker look does not answer."""
     is_odd = not written.isascii() or bool(_MARKS.find_matches_as_indexes(written))
     for field in {*_FIELD_NAMES.findall(written)} - _plain_fields_seen:
-        if mask_name(name := field.decode()) != name or _DRAWN.search(name):
+        if plain_field(name := field.decode()) != name:
             return True
         if len(field) > MAX_FIELD_CHARS or not _PLAIN_FIELD.fullmatch(field):
             is_odd = True
@@ -188,7 +181,7 @@ def _is_clean(run: Trajectory) -> bool:
     except (UnicodeEncodeError, OverflowError, ValueError):
         return False
     labels = {key: label for key in _LABELS if (label := getattr(run, key))}
-    names = {event.function for event in run.events}
+    names = {event.function for event in run.events} | {tool.function for tool in run.tools}
     if not all(
         isinstance(text, str)
         for text in (*labels.values(), *names, run.task_id, run.environment, run.origin.file, run.origin.position)
@@ -209,9 +202,9 @@ def _is_clean(run: Trajectory) -> bool:
 def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
-    label = " ".join(mask_name(remove_hidden(text)).split())
+    label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
-    if is_short and _is_plain(label, _LABEL, max_words) and next(secrets_in_prose(label), None) is None:
+    if is_short and _is_plain(label, _LABEL, max_words) and not identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS):
         return label
     return f"label-{digest(text)[:6]}"
 
@@ -224,25 +217,31 @@ def is_choice(value: str) -> bool:
 @lru_cache(maxsize=8192)
 def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
-    key = " ".join(mask_name(remove_hidden(text)).split())
+    key = " ".join(remove_hidden(text).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
-    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS) and next(secrets_in_prose(key), None) is None:
+    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS) and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS):
         return key
     return f"key-{digest(text)[:12]}"
 
 
+@lru_cache(maxsize=8192)
 def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    if not field or (is_short and _is_plain(field, _FIELD, MAX_FIELD_WORDS) and not _LONG_NUMBER.search(field)):
+    if not field or (is_short and _is_plain(field, _FIELD, MAX_FIELD_WORDS) and not _is_identifying_name(field)):
         return field
-    return f"field_{digest(name)[:6]}"
+    return _digest_field(name)
 
 
 def plain_argument(name: str) -> str:
     """The name of an argument: an identifier, or two words at most."""
-    return plain_field(name) if not name or _ARGUMENT.fullmatch(name) else f"field_{digest(name)[:6]}"
+    return plain_field(name) if not name or _ARGUMENT.fullmatch(name) else _digest_field(name)
+
+
+def _digest_field(name: str) -> str:
+    """A digest that still says whether the field holds a secret."""
+    return f"{'secret' if is_secret_name(name, 'any') else 'field'}_{digest(name)[:6]}"
 
 
 def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
@@ -250,20 +249,16 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         form.fullmatch(text) is not None
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
-        and not _MACHINE.search(text)
-        and not _DRAWN.search(text)
-        and not any(_is_card_number(digits) for digits in _CARD.findall(text))
+        and next(secrets_in_prose(text), None) is None
     )
+
+
+def _is_identifying_name(name: str) -> bool:
+    return identifies(name, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
 
 
 def _count_words(text: str) -> int:
     return len(_LETTERS.findall(_DIGEST.sub(" ", text)))
-
-
-def _is_card_number(digits: str) -> bool:
-    """Does the check digit of a payment card fit (Luhn)?"""
-    doubled = (2 * int(digit) if place % 2 else int(digit) for place, digit in enumerate(reversed(digits)))
-    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
 
 
 def _plain_fields(value: Any) -> Any:
@@ -274,13 +269,23 @@ def _plain_fields(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _plain_file(path: str) -> str:
-    """Where a run was read. A trace may name its own origin, so a sentence is no path."""
-    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]|%[0-9A-Fa-f]{2}", path)
-    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in re.split(r"[/\\]", path))
+    """Where a run was read. A trace may name its own origin, so a sentence is no path. A part of a path that identifies
+    somebody is named by a digest."""
+    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n?&]|%[0-9A-Fa-f]{2}", path)
+    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in _FILE_PARTS.split(path))
     is_sentence = _UNSPACED.search(path) or len(_UNSPACED_LETTER.findall(path)) > MAX_UNSPACED_LETTERS
-    return path if is_named and not is_sentence and mask_name(path) == path else f"file-{digest(path)[:6]}"
+    if not is_named or is_sentence or mask_name(path) != path:
+        return f"file-{digest(path)[:6]}"
+    return "".join(f"file-{digest(part)[:6]}" if _is_private_file(part) else part for part in _FILE_PARTS.split(path))
+
+
+def _is_private_file(part: str) -> bool:
+    name = part.rpartition(".")[0] or part
+    return bool(name) and (
+        identifies(name, MAX_KEY_DIGITS, MAX_NAME_DIGITS) or next(secrets_in_prose(name), None) is not None
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -294,7 +299,7 @@ def _plain_part(part: str) -> str:
     part = mask_name(part)
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
-    if not part or (is_short and _is_plain(part, _NAME, max_words) and not _LONG_NUMBER.search(part)):
+    if not part or (is_short and _is_plain(part, _NAME, max_words) and not _is_identifying_name(part)):
         return part
     return f"unnamed_{digest(part)[:6]}"
 

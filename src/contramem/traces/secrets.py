@@ -10,36 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from contramem.traces.effects import words
+from contramem.traces.identifying import MARK_OF_PAPER, PAPER
+from contramem.traces.secret_names import is_secret_name, secrets_after_foreign_words
 from contramem.traces.trajectory import Event, Result, Trajectory, digest
 
 MIN_SEARCHED_CHARS = 4
 """A shorter secret (`1234` is long enough) is masked in its field only: it stands in other texts by chance."""
 _FAKE_NUMBER = 9_000_000_000
-
-_ALONE = frozenset(
-    """password passwd pwd passphrase passcode secret secrets credential credentials authorization cookie cookies otp
-    cvv cvc cvv2 ssn apikey bearer jwt totp mfa pincode contraseña contrasena clave passwort kennwort senha
-    wachtwoord hasło haslo parola пароль 密码 密碼 パスワード 비밀번호 şifre sifre पासवर्ड mdp creds csrf xsrf psk pw
-    passwords sessionid mnemonic""".split()
-)
-_ENDINGS = ("password", "passwort", "kennwort", "passphrase", "passcode", "secret", "apikey", "masterkey", "privatekey")
-"""Of names that are one word: `dbpassword`, `Kundenkennwort`."""
-_LAST = frozenset({"token", "pin"})
-_NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
-_PAIRS = frozenset(
-    {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
-    | {(first, "pass") for first in "db user master admin root sudo".split()}
-    | {("card", "number"), ("security", "code"), ("security", "number"), ("pin", "code"), ("session", "key")}
-    | {("session", "cookie"), ("auth", "code"), ("verification", "code"), ("recovery", "code"), ("backup", "code")}
-)
-_PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 
 ISSUED = re.compile(
     r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
@@ -53,24 +35,11 @@ ISSUED = re.compile(
 )
 """The marks that issuers put on their secrets, so that scanners find them, and the login in a link. Inside of longer
 names too."""
-PAPER = re.compile(
-    r"(?<![\w.-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{3}\.\d{3}-\d{2}|[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{4}[\dX]"
-    r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D]|756\.\d{4}\.\d{4}\.\d\d"
-    r"|(?!20\d\d )(?<!\d )[2-9]\d{3} \d{4} \d{4}(?! \d)"
-    r"|(?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){3,4})(?![\w-])"
-)
-"""Numbers that a state gives a person and that tell themselves by their form (of the US, Brazil, China, the UK,
-Switzerland and India), and keys of licences."""
-_MARK_OF_PAPER = re.compile(
-    r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]|756\.|\d{4} \d{4} \d|[A-Z\d]{5}-[A-Z\d]{5}-"
-)
-"""A part of each such number, which is found faster than the whole."""
 _IN_PROSE = (
     "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
     "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
     "social security number,card_number,security code,verification code,one-time code,login code,2fa code,"
-    "national insurance number,passport number,passport,aadhaar,contraseña,clave,passwort,kennwort,senha,"
-    "mot de passe,wachtwoord,hasło,parola,пароль,密码,密碼,パスワード,비밀번호,şifre,पासवर्ड,كلمة المرور,csrf,xsrf,psk,"
+    "national insurance number,passport number,passport,aadhaar,csrf,xsrf,psk,pesel,cpf,dni,nino,"
     "door code,gate code,access code,alarm code,unlock code,maiden name,security answer,memorable word,secret word,"
     "product key,activation key,license key,licence key,recovery code,backup code"
 ).split(",")
@@ -168,33 +137,6 @@ def mask_name(name: str) -> str:
     return PAPER.sub("SECRET", ISSUED.sub("SECRET", name))
 
 
-def is_secret_name(name: str, value: object = None) -> bool:
-    """Does the name of an argument or field say that its value is a secret? A bare `key` does unless `value` is a plain
-    word, as the keys of a settings tool are."""
-    if isinstance(value, bool) or value is None:
-        return False
-    named = _split_name(name)
-    if named == ("key",):
-        return not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
-    return name.lower() in _ALONE or _names_a_secret(named)
-
-
-@lru_cache(maxsize=8192)  # the same few names stand in every run
-def _split_name(name: str) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words(name)) or (name.lower(),)
-
-
-@lru_cache(maxsize=8192)
-def _names_a_secret(named: tuple[str, ...]) -> bool:
-    if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
-        return True
-    if any(pair in _PAIRS for pair in pairwise(named)) and named[-1] != "name":
-        return True
-    if named[-1].endswith(_ENDINGS):
-        return True
-    return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
-
-
 def _field_of(key: str, around: str, value: object) -> str:
     """What decides about `value`: its own name, or that of the object around it (`credentials: {user: ...}`)."""
     return around if is_secret_name(around, value) and not is_secret_name(key, value) else key
@@ -211,13 +153,14 @@ def secrets_in_prose(text: str) -> Iterator[str]:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
             if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
+    yield from secrets_after_foreign_words(text, lowered)
     if any(mark in text for mark in _MARKS_OF_LOGIN):  # searching for the form itself takes long
         yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
     if "seed" in lowered or "phrase" in lowered or "mnemonic" in lowered:
         yield from (match[1] for match in _SEED.finditer(text))
     if "your" in lowered:
         yield from (match[1] for match in _BEFORE_CODE.finditer(text))
-    if _MARK_OF_PAPER.search(text):
+    if MARK_OF_PAPER.search(text):
         yield from (match[0] for match in PAPER.finditer(text))
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))
@@ -278,7 +221,7 @@ class SecretMask:
     def in_text(self, text: str) -> str:
         for secret, mark in self._longest_first():
             if len(secret) >= MIN_SEARCHED_CHARS and secret in text:
-                text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", mark, text)
+                text = re.sub(rf"(?<!{_edge(secret[0])}){re.escape(secret)}(?!{_edge(secret[-1])})", mark, text)
         return ISSUED.sub("<SECRET_0>", text) if _has_issued(text) else text
 
     def _longest_first(self) -> list[tuple[str, str]]:
@@ -288,3 +231,8 @@ class SecretMask:
 
     def __bool__(self) -> bool:
         return bool(self._marks)
+
+
+def _edge(char: str) -> str:
+    """What would make the secret part of a longer word. Around Latin letters, scripts without spaces do not."""
+    return r"[A-Za-z\d]" if char.isascii() else r"[^\W_]"
