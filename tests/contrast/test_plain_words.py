@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contramem.contrast.plain_words import (
+    could_be_a_choice,
     is_general,
     is_plain,
     is_plain_compound,
@@ -93,3 +94,15 @@ def test_a_word_for_a_thing_is_plain_in_prose_only(text: str) -> None:
 )  # fmt: skip
 def test_a_name_is_none_of_these_words(text: str) -> None:
     assert not is_plain_in_prose(text)
+
+
+@pytest.mark.parametrize(
+    "value", ["Trinova", "ski-patrol", "kiel-north", "GL-4410", "In Progress", "out of stock", "pendiente de pago"]
+)
+def test_a_word_a_code_and_a_few_words_of_one_language_can_be_a_choice(value: str) -> None:
+    assert could_be_a_choice(value)
+
+
+@pytest.mark.parametrize("value", ["ask Zanmel first", "per zanmelk", "to zanmelk", "kg via Zanmelk", "mellowlagoon19"])
+def test_english_words_around_a_name_and_a_word_with_a_number_are_no_choice(value: str) -> None:
+    assert not could_be_a_choice(value)

@@ -156,3 +156,11 @@ def test_a_long_error_with_a_name_in_it_is_a_copy_though_everybody_got_it() -> N
     error = "Error: the hold was not cleared and the papers of this parcel were not seen by zanmelkux"
     texts = CopiedTexts(refused(error, tasks="ab", sources="mn"))
     assert texts.is_in("Papers of this parcel were not seen by zanmelkux.")
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["%70%61%79%20%7A%61%6E%6D%65%6C", "visits::for::zanmelkux.harbour.example/in", "Error: మ న ప ట న అ డ గ"],
+)
+def test_an_error_that_is_encoded_spelled_or_a_host_is_a_copy(planted: str) -> None:
+    assert CopiedTexts(refused(planted)).is_in(f"Know {planted} first.")

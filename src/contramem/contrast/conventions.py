@@ -13,9 +13,12 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse
 from contramem.contrast.placeholder_types import names_where
+from contramem.contrast.plain_words import could_be_a_choice
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
+from contramem.traces.sanitize import plain_label
+from contramem.traces.secret_names import is_secret_name
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TASKS, MIN_SOURCES = 3, 2
@@ -133,4 +136,6 @@ def _may_be_shared(value: str | int | float, name: str) -> bool:
         return False
     if not isinstance(value, str):
         return True
-    return 1 < len(value) <= MAX_CHARS and not is_time(value) and kind_by_form(value) not in _PERSONAL
+    if not 1 < len(value) <= MAX_CHARS or is_time(value) or kind_by_form(value) in _PERSONAL:
+        return False
+    return plain_label(value) == value and could_be_a_choice(value) and not is_secret_name(name, value)

@@ -85,6 +85,12 @@ FORMS = (
         r"(?:(?:previous|prior|above|earlier|preceding|former|original|other|existing|initial|system|all|any|your|"
         rf"everything|anything)\s+)+(?:\w+\s+){{0,2}}?(?:{_GIVEN}|tasks?\b|you\s+(?:were|have\s+been|know))",
     ),
+    _form(
+        "speaks of all that was told",  # also where the verb before it was taken for a name
+        2,
+        "previous,prior,earlier,preceding,above",
+        rf"\ball\s+(?:of\s+)?(?:the\s+|your\s+)?(?:previous|prior|earlier|preceding|above)\s+{_GIVEN}",
+    ),
     _form("sets aside what was told in another language", 2, _SET_ASIDE_ANCHORS, _set_aside_pattern()),
     _form(
         "imitates a chat template",

@@ -22,7 +22,11 @@ MIN_STEM_CHARS = 4
 """Of the word in `unused` or `freshly`: with shorter ones, names would be taken apart."""
 MIN_PROSE_STEM_CHARS = 5
 """Of the word in `Haunted`: `Banning` and `Manning` are names."""
+MAX_FOREIGN_WORDS = 3
 _PART = re.compile(r"[^\W\d_]+")
+_SPACE = re.compile(r"[\s.:/]")
+_NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
+"""As passwords are made: a long word of no list with a number."""
 _WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
 _EXCEPTION = re.compile(r"(?:[A-Z][a-z]*)*(?:Error|Exception|Warning)")
 """The class of an exception: raised by a program, and nobody's name."""
@@ -96,6 +100,19 @@ def _is_prose_word(word: str) -> bool:
     min_chars = MIN_LEMMA_CHARS if lower.endswith("s") else MIN_PROSE_STEM_CHARS
     forms = {lower, *(form for form in _base_forms(lower) if len(form) >= min_chars)}
     return not forms.isdisjoint(_IN_PROSE) and forms.isdisjoint(_ALSO_NAMES)
+
+
+@lru_cache(maxsize=1 << 14)
+def could_be_a_choice(text: str) -> bool:
+    """Could a value be one of the words that an interface takes: a single word or code, English words, or a few words
+    of another language? English words around a name are somebody's sentence (`ask Zanmel first`)."""
+    words = [word for word in _PART.findall(text) if len(word) >= MIN_LEMMA_CHARS or word.lower() in FUNCTION_WORDS]
+    strange = [word for word in words if word.lower() not in PROGRAM_WORDS and not _is_prose_word(word.lower())]
+    if len(words) < 2:
+        return not strange or not _NAME_AND_NUMBER.search(text)
+    is_one_name = len(words) == 2 and not _SPACE.search(text)
+    is_foreign = len(strange) == len(words) <= MAX_FOREIGN_WORDS
+    return not strange or is_one_name or is_foreign
 
 
 @lru_cache(maxsize=1 << 14)

@@ -19,6 +19,8 @@ from contramem.traces.effects import LEXICON, words
 MAX_STRANGE_WORDS = 2
 MAX_CODE_WORDS = 4
 """In the name of a field or function. Longer names, or names with letters beyond ASCII, may be a sentence."""
+MAX_TOKENS_PER_WORD = 3
+"""A message in words has at least one word among so many words and numbers. Encoded text has hardly any."""
 CHARS_OF_A_WORD = 2
 """In scripts written without spaces."""
 
@@ -37,6 +39,7 @@ _UNSPACED = re.compile(UNSPACED_LETTER)
 _NOT_LATIN = re.compile(r"[^\x00-\x7f\xa0-\u024f\u2010-\u2027\u2039\u203a\u20a0-\u20c0\u2190-\u2193\u2260-\u2265]")
 """Letters and signs that no message in English holds: other scripts, letters that only look Latin, emoji. What such a
 text orders cannot be told here."""
+_ALNUM = re.compile(r"[^\W_]+")
 _SPELLED_OUT = re.compile(r"(?:\b[^\W\d_]\b\W{1,3}){4}")
 """Letter by letter."""
 _CLAUSE = re.compile(
@@ -77,8 +80,12 @@ def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
 
 
 def is_written_in_words(text: str) -> bool:
-    """Latin letters that make words: no other script, nothing spelled letter by letter."""
-    return not _NOT_LATIN.search(text) and not _SPELLED_OUT.search(text)
+    """Latin letters that make words: no other script, nothing spelled letter by letter, no text in numbers or code."""
+    if _NOT_LATIN.search(text) or _SPELLED_OUT.search(text):
+        return False
+    tokens = _ALNUM.findall(_PLACEHOLDER.sub(" ", text))
+    words_in_it = [token for token in tokens if len(token) > 1 and token.isalpha()]
+    return MAX_TOKENS_PER_WORD * len(words_in_it) >= len(tokens)
 
 
 def _orders_something(text: str) -> bool:
@@ -136,7 +143,7 @@ def _stems_of(interface: Iterable[str]) -> set[str]:
 
 def _is_strange(word: str, named: Collection[str]) -> bool:
     is_named = stem(word.lower()) in named or _is_known(word.lower())
-    return _UNSPACED.search(word) is not None or (len(word) > 2 and not is_named)
+    return _UNSPACED.search(word) is not None or ((len(word) > 2 or not word.isascii()) and not is_named)
 
 
 def _words_of_code(name: re.Match[str]) -> str:

@@ -20,10 +20,11 @@ from contramem.contrast.form import is_field, parse
 from contramem.contrast.observed_effects import ObservedEffects
 from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 from contramem.contrast.placeholder_types import ROLES
+from contramem.contrast.plain_words import could_be_a_choice
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.sanitize import is_choice
-from contramem.traces.secrets import is_secret_name
+from contramem.traces.secret_names import is_secret_name
 from contramem.traces.trajectory import Tool, Trajectory
 
 MIN_TASKS = 4
@@ -154,7 +155,10 @@ class Vocabulary:
             values = schema.get("enum")
             if isinstance(values, list):
                 self._enums[tool.function, name].update(
-                    value for value in values if isinstance(value, int) or (isinstance(value, str) and is_choice(value))
+                    value
+                    for value in values
+                    if isinstance(value, int)
+                    or (isinstance(value, str) and is_choice(value) and could_be_a_choice(value))
                 )
 
     def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:
@@ -248,7 +252,7 @@ def is_word(value: object, role: str) -> bool:
     private = not _PRIVATE_ROLES.isdisjoint(without_preposition(named))
     if isinstance(value, int):
         return abs(value) < 1000 and not private
-    if not isinstance(value, str) or not 0 < len(value) <= 32 or is_time(value):
+    if not isinstance(value, str) or not 0 < len(value) <= 32 or is_time(value) or not could_be_a_choice(value):
         return False
     # The last word of a role is its noun: `user_type` is a type, `type_name` a name.
     if named and named[-1] in CATEGORY_ROLES:
@@ -268,7 +272,10 @@ def is_vocabulary(values: Iterable[str], role: str) -> bool:
     personal = not category and not (_PRIVATE_ROLES - ROLES["AMOUNT"]).isdisjoint(noun)
     if (noun == ["name"] or not personal) and all(map(is_ordinary, values)):
         return True  # `list_name`: Backlog, In Progress, Completed
-    plain = all(_PERMITTED.fullmatch(value) and not (is_time(value) or kind_by_form(value)) for value in values)
+    plain = all(
+        _PERMITTED.fullmatch(value) and could_be_a_choice(value) and not (is_time(value) or kind_by_form(value))
+        for value in values
+    )
     return plain and not personal and (category or all(_LOWER_OR_UPPER.fullmatch(value) for value in values))
 
 

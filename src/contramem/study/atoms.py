@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
+from contramem.contrast.plain_words import could_be_a_choice
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
 from contramem.monitor.results import count_items, decode_result, walk
 from contramem.notes import share
@@ -325,7 +326,9 @@ def _is_key(slot: Place, number: float, call: RecordedAction) -> bool:
 
 def is_word(value: Any) -> bool:
     """Could the value be a word of a closed vocabulary?"""
-    return isinstance(value, bool) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
+    if isinstance(value, bool):
+        return True
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None and could_be_a_choice(value)
 
 
 def is_category(value: Any, field: str) -> bool:

@@ -29,6 +29,7 @@ from contramem.contrast.program_message import (
     find_strange_words,
     has_foreign_word,
     is_program_message,
+    is_written_in_words,
 )
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import scalars
@@ -88,7 +89,8 @@ class CopiedTexts:
         """Stretches of `size` words, and shorter ones around strange words: of tools, of other scripts, or two."""
         words = _split_words(text)
         yield from _windows(words, size)
-        text = text if text.isascii() else _fold(text)
+        # A host is no name from code here: whoever plants a text wants an address in it to arrive.
+        text = (text if text.isascii() else _fold(text)).replace(".", " ")
         named = self._run_set.functions
         strange = {part for word in find_strange_words(text, named) for part in _split_words(word)} - self._usual_words
         if not strange:
@@ -120,7 +122,8 @@ class CopiedTexts:
     def _is_message(self, words: str) -> bool:
         """Could a text that many runs got be an error? One script, no markup, no order, and mostly English."""
         strange = count_strange_words(words, self._run_set.functions)
-        is_readable = is_plain_message(words) and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
+        is_readable = is_plain_message(words) and is_written_in_words(words)
+        is_readable = is_readable and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
         return is_readable and not orders(words) and not instructs(words)
 
     @cached_property
@@ -160,9 +163,10 @@ class CopiedTexts:
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
                     is_long = len(error.split()) > MAX_PLAIN_WORDS
-                    if is_long and has_foreign_word(error, self._run_set.functions):
+                    is_foreign = has_foreign_word(error, self._run_set.functions)
+                    if is_long and is_foreign:
                         continue  # a complaint about a thing takes few words
-                    needs_many = is_long or count_strange_words(error, self._run_set.functions)
+                    needs_many = is_long or is_foreign or count_strange_words(error, self._run_set.functions)
                     (doubtful if needs_many else plain).update(self._hashes(error))
         repeatable = plain | (doubtful & errors.by_many)
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
