@@ -281,6 +281,7 @@ def _plain_file(path: str) -> str:
     return "".join(f"file-{digest(part)[:6]}" if _is_private_file(part) else part for part in _FILE_PARTS.split(path))
 
 
+@lru_cache(maxsize=8192)  # the same folders stand in the path of every run
 def _is_private_file(part: str) -> bool:
     name = part.rpartition(".")[0] or part
     return bool(name) and (
