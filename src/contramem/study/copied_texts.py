@@ -52,6 +52,7 @@ _WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w
 _WITHOUT_SMALL_WORDS = ""
 """Marks stretches from which they were left out: they are compared only with each other."""
 _JOINED = re.compile(r"[^\W_]{25,}")
+_PIECE = re.compile(r".{4}")
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
 
 
@@ -218,7 +219,7 @@ def _split_words(text: str) -> list[str]:
     """The words of a text, however they are written and escaped; also of a sentence with capitals for spaces."""
     if "\\u" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    text = _JOINED.sub(lambda match: _split_at_capitals(match[0]), text)
+    text = _JOINED.sub(lambda match: _split_joined(match[0]), text)
     return _WORD.findall(text.casefold() if text.isascii() else _fold(text))
 
 
@@ -228,12 +229,14 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(char for char in decomposed if unicodedata.category(char) != "Mn"))
 
 
-def _split_at_capitals(word: str) -> str:
-    """`SendItAll` as `Send It All`, in any script."""
-    return "".join(
+def _split_joined(word: str) -> str:
+    """`SendItAll` as `Send It All`, in any script. A sentence without spaces or capitals falls into pieces, the same
+    ones wherever it stands."""
+    spaced = "".join(
         f" {char}" if place and char.isupper() and word[place - 1].islower() else char
         for place, char in enumerate(word)
     )
+    return _JOINED.sub(lambda match: _PIECE.sub(r"\g<0> ", match[0]), spaced)
 
 
 def _errors_of(run: Trajectory) -> Iterator[str]:
