@@ -59,7 +59,7 @@ class ObservedArgument(NamedTuple):
     argument: Argument
     telling: bool
     """The calls show something about it that neither its name nor the documentation says."""
-    form: ArgumentForm
+    form: AcceptedForm
     origin: ArgumentOrigin
 
     @property
@@ -72,7 +72,7 @@ class ObservedArgument(NamedTuple):
         return is_identifying(self.name, self.form.forms)
 
 
-class ArgumentForm(NamedTuple):
+class AcceptedForm(NamedTuple):
     """How the values of an argument are written."""
 
     text: str
@@ -148,24 +148,24 @@ def _argument(
     return ObservedArgument(argument, telling, form, origin)
 
 
-def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> ArgumentForm:
+def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> AcceptedForm:
     """How the successful calls write the values."""
     given = of_name(calls.worked, name) or of_name(calls.all, name)
     if (closed := _find_closed_words(name, given, vocabulary, calls.function, schema)) is not None:
         return closed
     if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
         is_list = isinstance(given[0].arguments[name], list)
-        return ArgumentForm(f"{kind} with {', '.join(keys)}", is_list=is_list)
+        return AcceptedForm(f"{kind} with {', '.join(keys)}", is_list=is_list)
     _, bad = best_and_bad_forms(calls, name)
     left_out = {*bad, *forms_of_failing_runs(calls, name)}
     usable = [call for call in given if name in call.forms and call.forms[name] not in left_out]
     forms = Counter(call.forms[name] for call in prefer_passing(usable))
     if not forms:
-        return ArgumentForm(f"only {NULL} was given")
+        return AcceptedForm(f"only {NULL} was given")
     common = _find_common_forms(forms)
     in_words = tuple(form_in_words(name, form) for form in common)
     confirmed = tuple(confirm_form(name, form) for form in common)
-    return ArgumentForm(" or ".join(in_words), confirmed, in_words, is_list=is_list_form(common[0]))
+    return AcceptedForm(" or ".join(in_words), confirmed, in_words, is_list=is_list_form(common[0]))
 
 
 def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
@@ -191,12 +191,12 @@ def _keys(name: str, given: Sequence[Observation]) -> list[str]:
 
 def _find_closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
-) -> ArgumentForm | None:
+) -> AcceptedForm | None:
     """The vocabulary of the argument, if its values are words of one."""
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     permitted = vocabulary.read_permitted(function, name)
     if permitted and all(str(value) in permitted for call in given for _, value in scalars(call.arguments[name])):
-        return ArgumentForm(
+        return AcceptedForm(
             f"{many}one of {', '.join(permitted)}", is_list=bool(many), is_closed=True, is_complete=True
         )
     vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
@@ -212,10 +212,10 @@ def _find_closed_words(
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
         return None  # numbers from results are not words
     if isinstance(enum, list):
-        return ArgumentForm(f"{many}one of {', '.join(choices)}", is_list=bool(many), is_closed=True, is_complete=True)
+        return AcceptedForm(f"{many}one of {', '.join(choices)}", is_list=bool(many), is_closed=True, is_complete=True)
     # What was tried may not be everything: only a tool that lists its words closes the list.
     tried = f"text; only {choices[0]} was tried" if len(choices) == 1 else f"text such as {join_list(choices, 'or')}"
-    return ArgumentForm(f"{many}{tried}", is_list=bool(many), is_closed=True)
+    return AcceptedForm(f"{many}{tried}", is_list=bool(many), is_closed=True)
 
 
 def _find_common_forms(forms: Counter[str]) -> list[str]:

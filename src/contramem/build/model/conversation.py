@@ -43,7 +43,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Conversation:
+class FoldedConversation:
     """The talk of a packet, within its budget or as short as it gets."""
 
     limit_chars: int
@@ -62,7 +62,7 @@ class Conversation:
         return f"{cut}, talk of {' '.join(self.silent)} left out" if self.silent else cut
 
 
-def read_conversation(packet: Packet, runs: Sequence[PacketRun], rows: Sequence[AlignedStep]) -> Conversation:
+def read_conversation(packet: Packet, runs: Sequence[PacketRun], rows: Sequence[AlignedStep]) -> FoldedConversation:
     """The talk at these rows, shortened until it fits its budget."""
     everybody = [run.letter for run in runs]
     heard = _compared_runs(runs)
@@ -79,7 +79,7 @@ def read_conversation(packet: Packet, runs: Sequence[PacketRun], rows: Sequence[
         lines = {_place(row): list(_fold(row, answers, letters, limit)) for row in asked}
         if sum(count_tokens(said.text) for row in lines.values() for said in row) <= TALK_BUDGET_TOKENS:
             break
-    return Conversation(limit, silent, lines)
+    return FoldedConversation(limit, silent, lines)
 
 
 def questions_of(run: PacketRun) -> Iterator[tuple[Step, list[Step]]]:

@@ -16,7 +16,7 @@ import msgspec
 
 from contramem.build.model.across_hints import NO_HINTS, AcrossHints
 from contramem.build.model.conversation import (
-    Conversation,
+    FoldedConversation,
     are_alike,
     questions_of,
     read_conversation,
@@ -146,7 +146,7 @@ class _StepTexts(NamedTuple):
 
     results: ResultTexts
     clock: Clock
-    talk: Conversation
+    talk: FoldedConversation
 
 
 def _rows(rows: Sequence[AlignedStep], passed: Outcomes, texts: _StepTexts, level: int) -> Iterator[str]:
