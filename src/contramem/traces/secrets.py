@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from contramem.traces.identifying import MARK_OF_PAPER, PAPER
+from contramem.traces.identifying import PAPER, papers_in
 from contramem.traces.secret_names import is_secret_name, secrets_after_foreign_words
 from contramem.traces.trajectory import Event, Result, Trajectory, digest
 
@@ -160,8 +160,7 @@ def secrets_in_prose(text: str) -> Iterator[str]:
         yield from (match[1] for match in _SEED.finditer(text))
     if "your" in lowered:
         yield from (match[1] for match in _BEFORE_CODE.finditer(text))
-    if MARK_OF_PAPER.search(text):
-        yield from (match[0] for match in PAPER.finditer(text))
+    yield from papers_in(text)
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))
 
