@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from contramem.monitor.action import Action
@@ -26,7 +27,7 @@ State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
 
 class Automaton(ABC):
-    """One guard on one run. Feed it every action in order, or at least those of its `relevant_functions`."""
+    """One guard on one run. Feed it every action in order, or at least those of the guard's `relevant_functions`."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         self.guard = guard
@@ -36,15 +37,6 @@ class Automaton(ABC):
         self._open_exceptions = keep_unmet_by_task(guard.exceptions, task)
         self._broken = False
         self._clock: float | None = None
-
-    @property
-    def relevant_functions(self) -> frozenset[str] | None:
-        """The functions whose calls can change its state. None if any action can."""
-        names = [self._first.function, self._then.function]
-        scope = (*self._open_conditions, *self._open_exceptions)
-        conditions = (condition for condition in scope if not isinstance(condition, TaskSays))
-        names += [function for condition in conditions for function in condition.relevant_functions]
-        return frozenset(names) if all(names) else None
 
     @property
     def due(self) -> float | None:
@@ -391,6 +383,15 @@ _AUTOMATA: dict[str, type[Automaton]] = {
     "known_value": _KnownValue,
     "covers": _Covers,
 }
+
+
+@lru_cache(maxsize=1 << 14)  # asked for each guard and run
+def relevant_functions(guard: Guard) -> frozenset[str] | None:
+    """The functions whose calls can change the state of the guard. None if any action can."""
+    names = [parse_pattern(text).function for text in (guard.function, guard.then) if text]
+    conditions = (each for each in (*guard.conditions, *guard.exceptions) if not isinstance(each, TaskSays))
+    names += [function for condition in conditions for function in condition.relevant_functions]
+    return frozenset(names) if all(names) else None
 
 
 def automaton(guard: Guard, task: str = "") -> Automaton:

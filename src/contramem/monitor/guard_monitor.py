@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from contramem.monitor.action import Action, ActionStream, EventAction
-from contramem.monitor.automaton import Automaton, State, automaton
+from contramem.monitor.automaton import Automaton, State, automaton, relevant_functions
 from contramem.monitor.guard import Guard, describe_duration, guards_of
 from contramem.traces.trajectory import Event
 
@@ -73,9 +73,9 @@ class GuardMonitor:
         self.automata: tuple[Automaton, ...] = tuple(automaton(guard, task) for guard in self._cards)
         self._timed = [watcher for watcher in self.automata if watcher.guard.within is not None]
         self._by_function = defaultdict[str, list[Automaton]](list)
-        self._of_any_function = [watcher for watcher in self.automata if watcher.relevant_functions is None]
+        self._of_any_function = [watcher for watcher in self.automata if relevant_functions(watcher.guard) is None]
         for watcher in self.automata:
-            for function in watcher.relevant_functions or ():
+            for function in relevant_functions(watcher.guard) or ():
                 self._by_function[function].append(watcher)
 
     @classmethod

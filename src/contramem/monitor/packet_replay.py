@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
 from contramem.monitor.action import actions_of_run
-from contramem.monitor.automaton import automaton
+from contramem.monitor.automaton import automaton, relevant_functions
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 from contramem.notes import notes_of, share
@@ -70,10 +70,9 @@ def check_run(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
 
 
 def _check(guard: Guard, run: PacketRun, recorded: Trajectory | None) -> Verdict:
-    idle = automaton(guard, recorded.task if recorded else "")
-    relevant = idle.relevant_functions if guard.within is None else None
-    if relevant is not None and relevant.isdisjoint(step.function for step in run.actions):
-        return idle.verdict
+    relevant = relevant_functions(guard) if guard.within is None else None
+    if relevant is not None and relevant.isdisjoint([step.function for step in run.actions]):
+        return automaton(guard, recorded.task if recorded else "").verdict
     return guard.check(run.actions, recorded)
 
 

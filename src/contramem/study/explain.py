@@ -250,8 +250,7 @@ def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
     """The group itself if replaying its first guard gives the computed counts; else that guard with the replayed
     counts."""
     first = group[0]
-    verdicts = replay_on_all(first.guard, (run.recorded for run in masks.runs))
-    replayed = GuardMasks.of_verdicts(verdicts)
+    replayed = GuardMasks.of_verdicts(replay_on_all(first.guard, [run.recorded for run in masks.runs]))
     if not first.guard.then and not first.guard.patterns[0].conditions:
         replayed = replayed.within(first.masks.spoken)  # in tasks that never involve the call, it says nothing
     if replayed == first.masks:

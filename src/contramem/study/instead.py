@@ -30,7 +30,7 @@ def find_instead(guard: Guard, runs: Sequence[StudyRun]) -> str:
     if guard.template != "absence":
         return ""
     forbidden = parse_pattern(guard.function)
-    verdicts = replay_on_all(guard, (run.recorded for run in runs))
+    verdicts = replay_on_all(guard, [run.recorded for run in runs])
     kept = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "holds" and run.passed]
     broke = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "broken" and not run.passed]
     describe = _describe_ways if forbidden.conditions else _describe_changes

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 from contramem.contrast.flow import Flow
 from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
-from contramem.monitor.automaton import automaton
+from contramem.monitor.automaton import automaton, relevant_functions
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.scope import TaskSays
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
@@ -84,12 +84,12 @@ class RecordedActions:
 
     def _replay(self, guard: Guard) -> Verdict:
         watcher = automaton(guard, self.run.task)
-        for action in self._heard(watcher.relevant_functions):
+        for action in self._heard(relevant_functions(guard)):
             watcher.observe(action)
         return watcher.verdict
 
     @property
-    def called(self) -> Iterable[str]:
+    def called(self) -> Collection[str]:
         """Every called function, successful or not, and the names of actions that are not calls."""
         return self._by_function
 
@@ -108,47 +108,27 @@ class RecordedActions:
         return dict(grouped)
 
 
-class IndexedRuns:
-    """Runs by the functions they call: most guards are about functions that few of many runs call."""
+def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
+    """The verdict of each run. Runs that call none of the guard's functions share one verdict. What one run of a task
+    was shown holds for the task's other runs (monitor/task_facts.py)."""
+    if asks_for_facts(guard):
+        return _replay_by_task(guard, runs)
+    heard = heard_functions(guard)
+    if heard is None:
+        return tuple(run.replay(guard) for run in runs)
+    idle = automaton(guard).verdict
+    return tuple(idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs)
 
-    def __init__(self, runs: Iterable[RecordedActions]) -> None:
-        self._runs = list(runs)
 
-    @cached_property
-    def _calling(self) -> dict[str, list[int]]:
-        calling = defaultdict[str, list[int]](list)
-        for place, run in enumerate(self._runs):
-            for function in run.called:
-                calling[function].append(place)
-        return dict(calling)
-
-    def replay(self, guard: Guard) -> tuple[Verdict, ...]:
-        """The verdict of each run. Runs that call none of the guard's functions share one verdict. What one run of a
-        task was shown holds for the task's other runs (monitor/task_facts.py)."""
-        if asks_for_facts(guard):
-            return self._replay_by_task(guard)
-        idle = automaton(guard)
-        heard = heard_functions(guard)
-        if heard is None:
-            return tuple(run.replay(guard) for run in self._runs)
-        verdicts: list[Verdict] = [idle.verdict] * len(self._runs)
-        for place in {place for function in heard for place in self._calling.get(function, ())}:
-            verdicts[place] = self._runs[place].replay(guard)
-        return tuple(verdicts)
-
-    @cached_property
-    def _places_by_task(self) -> list[list[int]]:
-        by_task = defaultdict[str, list[int]](list)
-        for place, run in enumerate(self._runs):
-            by_task[run.task_key].append(place)
-        return list(by_task.values())
-
-    def _replay_by_task(self, guard: Guard) -> tuple[Verdict, ...]:
-        verdicts: dict[int, Verdict] = {}
-        for places in self._places_by_task:
-            fitted = _fit_to_task(guard, [self._runs[place] for place in places])
-            verdicts.update((place, self._runs[place].replay(fitted)) for place in places)
-        return tuple(verdicts[place] for place in range(len(self._runs)))
+def _replay_by_task(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
+    by_task = defaultdict[str, list[int]](list)
+    for place, run in enumerate(runs):
+        by_task[run.task_key].append(place)
+    verdicts: dict[int, Verdict] = {}
+    for places in by_task.values():
+        fitted = _fit_to_task(guard, [runs[place] for place in places])
+        verdicts.update((place, runs[place].replay(fitted)) for place in places)
+    return tuple(verdicts[place] for place in range(len(runs)))
 
 
 def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:
@@ -161,12 +141,7 @@ def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:
 def heard_functions(guard: Guard) -> frozenset[str] | None:
     """The functions that the guard is about: runs that call none of them share one verdict. None: it may be any."""
     asks_for_request = any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
-    return None if asks_for_request else automaton(guard).relevant_functions
-
-
-def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:
-    """The verdict of each run. For many guards, build the index once."""
-    return IndexedRuns(runs).replay(guard)
+    return None if asks_for_request else relevant_functions(guard)
 
 
 def _actions_of(runs: Sequence[RecordedActions]) -> list[Action]:

@@ -93,7 +93,7 @@ def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
     needed = {function for condition in guard.conditions for function in condition.functions}
     tasks = {run.task for run in runs if not needed or not needed.isdisjoint(run.called)}
     spoken = [run for run in runs if run.task in tasks]
-    verdicts = iter(replay_on_all(guard, (run.recorded for run in spoken)))
+    verdicts = iter(replay_on_all(guard, [run.recorded for run in spoken]))
     return [next(verdicts) if run.task in tasks else "vacuous" for run in runs]
 
 

@@ -109,7 +109,7 @@ class _Omissions:
 
     def _count_without(self, guard: Guard, functions: Sequence[str]) -> int:
         """The failing runs that broke it without having tried any of the functions; 0 if that is not sure."""
-        masks = GuardMasks.of_verdicts(replay_on_all(guard, (run.recorded for run in self._runs)))
+        masks = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in self._runs]))
         blind = masks._replace(broken=masks.broken & ~self._tried(functions))
         return self._count_failing(blind) if self._is_sure(masks) and self._is_sure(blind) else 0
 
