@@ -96,5 +96,7 @@ class TaskNotes:
 
 def notes_of(packet: Packet) -> TaskNotes:
     """The notes about a packet; they live as long as the packet."""
-    notes: TaskNotes = vars(packet).setdefault("notes", TaskNotes())
+    notes: TaskNotes | None = vars(packet).get("notes")
+    if notes is None:
+        notes = vars(packet)["notes"] = TaskNotes()
     return notes

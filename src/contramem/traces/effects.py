@@ -86,7 +86,12 @@ _BY_VERB: dict[str, Effect] = {verb: effect for effect, verbs in LEXICON.items()
 
 def words(name: str) -> list[str]:
     """`sendEmail`, `send_email` and `Send-Email` all give send, email."""
-    return [word.lower() for word in _WORDS.findall(name)]
+    return [*_split(name)]
+
+
+@lru_cache(maxsize=8192)  # the same few names stand in every run
+def _split(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORDS.findall(name))
 
 
 @lru_cache(maxsize=4096)

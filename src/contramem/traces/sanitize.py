@@ -149,7 +149,8 @@ _MARKS = BytesAhoCorasick(
 _MARK_OF_KEY = re.compile(rb"k[-_](?<=[^a-z][spr]k.)")
 _ESCAPE_IN_NAME = re.compile(rb"\"(?<=[{,]\")[^\"\\]*\\[nt\\\"/]")
 _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
-_LONG_INTEGER = b"0" * 19
+_NINETEEN_DIGITS = b"0" * 19
+_LONG_INTEGER = re.compile(rb"[:,\[]-?\d{19}")
 _FIELD_NAMES = re.compile(rb'"([^"\\]*)":')
 _PLAIN_FIELD = re.compile(rb"(?!.*\d{9})(?!.*\d\.\d)[\w\-.]{0,60}(?: [\w\-.]{1,20}){0,2}")
 _plain_fields_seen: set[bytes] = set()
@@ -158,7 +159,9 @@ MAX_FIELDS_SEEN = 1 << 16
 
 def _is_suspect(written: bytes) -> bool:
     """Does the pattern find something? Asked only where a quicker look does not answer."""
-    is_odd = not written.isascii() or bool(_MARKS.find_matches_as_indexes(written))
+    if not written.isascii():
+        return True
+    is_odd = bool(_MARKS.find_matches_as_indexes(written))
     for field in {*_FIELD_NAMES.findall(written)} - _plain_fields_seen:
         if plain_field(name := field.decode()) != name:
             return True
@@ -170,7 +173,7 @@ def _is_suspect(written: bytes) -> bool:
         is_odd
         or _MARK_OF_KEY.search(written) is not None
         or _ESCAPE_IN_NAME.search(written) is not None
-        or _LONG_INTEGER in written.translate(_DIGITS_AS_ZEROS)
+        or (_NINETEEN_DIGITS in written.translate(_DIGITS_AS_ZEROS) and _LONG_INTEGER.search(written) is not None)
     )
     return is_odd and _SUSPECT.search(written) is not None
 
