@@ -48,7 +48,8 @@ class Automaton(ABC):
         was_broken = self._broken and self._in_scope
         if action.time is not None:
             self._run_out(action.time)
-        self._open_conditions = keep_unmet(self._open_conditions, action)
+        if self._open_conditions:
+            self._open_conditions = keep_unmet(self._open_conditions, action)
         if self._open_exceptions:
             self._open_exceptions = keep_unmet(self._open_exceptions, action)
         if not self._broken:

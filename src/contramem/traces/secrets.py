@@ -73,7 +73,7 @@ _LOGIN = re.compile(
 """As .netrc, curl and database clients take a login."""
 _SEED = re.compile(r"\b(?:seed|phrase|mnemonic)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
 """The words that open a wallet: twelve to twenty-four in a row."""
-_MARKS_OF_LOGIN = ("login", "-u", "mysql", "sshpass")
+_MARKS_OF_LOGIN = ("login", " -u", "\t-u", "\n-u", "mysql", "sshpass")
 _AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
 """`--password VALUE`, as shells take it."""
