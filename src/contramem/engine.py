@@ -6,6 +6,7 @@ module-level function of the data that all shards share (sent to the workers onc
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -132,11 +133,13 @@ class _SubmittedShard(NamedTuple):
 def _start(workers: int) -> ProcessPoolExecutor:
     # Forking would copy locks held by the caller's threads; spawning behaves the same on every system.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_the_caller)
+    return ProcessPoolExecutor(workers, context, initializer=_set_up_worker, initargs=(gc.get_threshold(),))
 
 
-def _leave_interrupts_to_the_caller() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _set_up_worker(collections: tuple[int, int, int]) -> None:
+    """`collections`: how often Python looks for garbage, as in the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are left to the caller
+    gc.set_threshold(*collections)
 
 
 _last_shared: tuple[str, Any] = ("", None)

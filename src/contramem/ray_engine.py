@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -40,7 +41,7 @@ class RayEngine:
         ahead = AHEAD * self.workers
         waiting: deque[Any] = deque()
         for shard in shards:
-            waiting.append(self._run.remote(job, shared_reference, shard))
+            waiting.append(self._run.remote(job, shared_reference, shard, gc.get_threshold()))
             if len(waiting) >= ahead:
                 yield self._take(waiting.popleft())
         while waiting:
@@ -78,5 +79,7 @@ def _import_ray() -> Any:
     return ray
 
 
-def _run(job: Callable[[Any, Any], Any], shared: Any, shard: Any) -> Any:
+def _run(job: Callable[[Any, Any], Any], shared: Any, shard: Any, collections: tuple[int, int, int]) -> Any:
+    """`collections`: how often Python looks for garbage, as in the process that sends the job."""
+    gc.set_threshold(*collections)
     return job(shared, shard)

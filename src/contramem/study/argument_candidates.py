@@ -98,6 +98,9 @@ class ArgumentUses:
         self.measures: list[dict[Measure, float]] = []
         self.texts: list[str] = []
         """What each call passed, as written; empty if it is not a text of several words."""
+        self._values = defaultdict[int, set[str]](set)
+        """By run, what its calls passed."""
+        self._values_that_worked = defaultdict[int, set[str]](set)
 
     def add(self, place: int, run: StudyRun, call: RecordedAction, use: ArgumentUse) -> None:
         self.calls.append((place, run, call))
@@ -107,11 +110,23 @@ class ArgumentUses:
         self.relations.append(use.relations)
         self.measures.append(use.measures)
         self.texts.append(value if is_text(value) else "")
+        written = repr(value)
+        self._values[place].add(written)
+        if call.worked:
+            self._values_that_worked[place].add(written)
+
+    def group_by_relations(self) -> dict[frozenset[SeenRelation], list[tuple[int, StudyRun, RecordedAction]]]:
+        """The calls of which the same is true."""
+        groups = defaultdict[frozenset[SeenRelation], list[tuple[int, StudyRun, RecordedAction]]](list)
+        for call, relations in zip(self.calls, self.relations, strict=True):
+            groups[relations].append(call)
+        return groups
 
     def takes_several_values(self) -> bool:
         """Whether most passing runs make the call with several values, one after the other."""
         passing = {place for place, run, _ in self.calls if run.passed}
-        several = [place for place, values in self._values().items() if place in passing and len(values) > 1]
+        values_of = self._values_that_worked
+        several = [place for place, values in values_of.items() if place in passing and len(values) > 1]
         return 2 * len(several) > len(passing)
 
     def goes_through(self, relation: SeenRelation) -> bool:
@@ -126,21 +141,15 @@ class ArgumentUses:
                 others.add(place)
         return opposite is None or 2 * len(chosen & others) > len(chosen)
 
-    def _values(self, *, worked: bool = True) -> dict[int, set[str]]:
-        """By run, the values of the calls that worked, or of all calls."""
-        values = defaultdict[int, set[str]](set)
-        for place, _, call in self.calls:
-            if call.worked or not worked:
-                values[place].add(repr(call.arguments[self._argument]))
-        return values
-
     def find_runs_with_right_values(self) -> Mask:
         """The runs that passed the same values as a passing run of their task. If they failed, this was not why. Where
         no call of a run worked, what it tried counts: the tool may have refused another argument."""
-        values = self._values()
-        given = {(run.task, frozenset(values[place])) for place, run, _ in self.calls if run.passed and place in values}
-        tried = self._values(worked=False) | values
-        return mask_of(place for place, run, _ in self.calls if (run.task, frozenset(tried[place])) in given)
+        tasks = {place: run.task for place, run, _ in self.calls}
+        passing = {place for place, run, _ in self.calls if run.passed}
+        worked = {place: frozenset(values) for place, values in self._values_that_worked.items()}
+        given = {(tasks[place], values) for place, values in worked.items() if place in passing}
+        tried = {place: worked.get(place) or frozenset(values) for place, values in self._values.items()}
+        return mask_of(place for place, values in tried.items() if (tasks[place], values) in given)
 
 
 class _ListCounts:
@@ -193,19 +202,24 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     values = defaultdict[SeenRelation, set[str]](set)
     copied: Counter[SeenRelation] = Counter()
     padded = set[SeenRelation]()
-    for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
-        if _PADDED.search(str(call.arguments[argument])):
+    for relations, calls in uses.group_by_relations().items():
+        made_here = mask_of(place for place, _, _ in calls)
+        worked_here = mask_of(place for place, _, call in calls if call.worked)
+        tasks_here = {run.task for _, run, call in calls if call.worked}
+        written = [str(call.arguments[argument]) for _, _, call in calls]
+        if any(map(_PADDED.search, written)):
             padded |= relations
-        if any(relation.test == "from" for relation in relations):
-            copied.update(relations)
+        is_copied = any(relation.test == "from" for relation in relations)
         for relation in relations:
+            if is_copied:
+                copied[relation] += len(calls)
             if relation.names_a_day or relation.is_calculated:
-                values[relation].add(str(call.arguments[argument])[:10])
-            made[relation] |= 1 << place
-            true_of[relation] += 1
-            if call.worked:
-                worked[relation] |= 1 << place
-                tasks[relation].add(run.task)
+                values[relation].update(text[:10] for text in written)
+            made[relation] |= made_here
+            true_of[relation] += len(calls)
+            if worked_here:
+                worked[relation] |= worked_here
+                tasks[relation] |= tasks_here
     dated = union_of(mask for relation, mask in made.items() if relation.names_a_day)
     count, takes_several = len(uses.calls), uses.takes_several_values()
     for relation, times in true_of.items():

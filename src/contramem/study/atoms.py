@@ -20,7 +20,7 @@ from contramem.monitor.comparison import is_same, read_number, write_number, wri
 from contramem.monitor.results import count_items, decode_result, walk
 from contramem.notes import share
 from contramem.study.chosen_records import ChosenField, find_chosen
-from contramem.study.masks import Mask
+from contramem.study.masks import Mask, RunsInOrder
 from contramem.study.recorded_actions import RecordedAction, RecordedActions
 from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
@@ -159,14 +159,16 @@ class _SeenSlots:
                 words = {
                     text: spread(places, self._is_fact(slot))
                     for text, places in conditions
-                    if len({runs[place].task for place in places}) >= MIN_TASKS and self._tells(slot.function, places)
+                    if len({runs[place].task for place in places}) >= MIN_TASKS
+                    and self._tells(slot.function, len(places))
                 }
                 yield _SeenSlot(self._rank(slot), slot.key, words, slot.function, slot.argument)
         for slot, by_run in self._numbers.items():
+            masks = {place: spread((place,), self._is_fact(slot)) for place in by_run}
             thresholds = {
-                text: spread(places, self._is_fact(slot))
-                for text, places in _thresholds(slot, by_run)
-                if self._tells(slot.function, places)
+                text: mask
+                for text, count, mask in _thresholds(slot, by_run, masks)
+                if self._tells(slot.function, count)
             }
             yield _SeenSlot(self._rank(slot), slot.key, thresholds, slot.function, slot.argument, is_threshold=True)
         for function, counts in self._items.items():
@@ -186,9 +188,9 @@ class _SeenSlots:
             }
             yield _SeenSlot(int(not is_fact), function, amounts, function)
 
-    def _tells(self, function: str, places: set[int]) -> bool:
-        """Does a condition that is true of these runs tell more than that the function was called?"""
-        return len(places) <= MAX_HOLDING * len(self._called[function])
+    def _tells(self, function: str, holding: int) -> bool:
+        """Does a condition that is true of so many runs tell more than that the function was called?"""
+        return holding <= MAX_HOLDING * len(self._called[function])
 
     def _rank(self, slot: Place) -> int:
         return int(isinstance(slot, Slot) and slot.of_result and slot.function in self._changing)
@@ -201,12 +203,12 @@ def _is_between(counts: Sequence[int], low: float, high: float) -> bool:
     return any(low <= count <= high for count in counts)
 
 
-def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], Mask]:
+def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[Iterable[int], bool], Mask]:
     task_masks = defaultdict[str, Mask](int)
     for place, run in enumerate(runs):
         task_masks[run.task] |= 1 << place
 
-    def spread(places: set[int], is_fact: bool) -> Mask:
+    def spread(places: Iterable[int], is_fact: bool) -> Mask:
         mask = 0
         for place in places:
             mask |= task_masks[runs[place].task] if is_fact else 1 << place
@@ -352,15 +354,18 @@ def _exceptions(slot: Place, seen: dict[str, set[int]]) -> Iterator[tuple[str, s
         yield slot.write(f"!= {write_value(word)}"), others
 
 
-def _thresholds(slot: Place, by_run: dict[int, list[float]]) -> Iterator[tuple[str, set[int]]]:
+def _thresholds(slot: Place, by_run: dict[int, list[float]], masks: dict[int, Mask]) -> Iterator[tuple[str, int, Mask]]:
+    """Each condition with the number of runs whose own calls fulfil it, and the runs in which it holds. `masks`: the
+    runs in which it holds if it holds in one."""
     seen = sorted({number for numbers in by_run.values() for number in numbers})
     steps = list(pairwise(seen))
     every = max(1, len(steps) // MAX_THRESHOLDS)
+    highest = RunsInOrder({place: -max(numbers) for place, numbers in by_run.items()}, masks)
+    lowest = RunsInOrder({place: min(numbers) for place, numbers in by_run.items()}, masks)
     for low, high in steps[::every]:
         boundary = find_boundary(low, high)
-        above = {place for place, numbers in by_run.items() if max(numbers) > boundary}
-        yield slot.write(f"> {write_number(boundary)}"), above
-        yield slot.write(f"<= {write_number(boundary)}"), {p for p, n in by_run.items() if min(n) <= boundary}
+        yield slot.write(f"> {write_number(boundary)}"), *highest.find_below(-boundary)
+        yield slot.write(f"<= {write_number(boundary)}"), *lowest.find_up_to(boundary)
 
 
 def find_boundary(low: float, high: float) -> float:

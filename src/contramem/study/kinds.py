@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from contramem.retrieve.tokens import tokenize
@@ -54,6 +55,7 @@ def group_tasks(profiles: Iterable[TaskProfile]) -> tuple[TaskKind, ...]:
     return tuple(_kind(name, group) for name, group in zip(names, every, strict=True))
 
 
+@lru_cache(maxsize=4096)  # asked again for each kind of task
 def wording_of(text: str) -> frozenset[str]:
     """The words of a request and pairs of adjacent words, without its values and names."""
     words = tokenize(strip_values(text))[:MAX_WORDS]

@@ -3,14 +3,17 @@ conditions. Bit n stands for the n-th run of the sequence."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from operator import or_
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contramem.chance import OutcomeTable, chance
+from contramem.chance import Margins, OutcomeTable, chance_of_margins
 from contramem.monitor.guard import Verdict
 from contramem.study.run_set import RunSet, StudyRun
 
@@ -62,6 +65,30 @@ def count_shared(rows: Sequence[Mask], columns: Sequence[Mask], runs: int) -> ND
     return matrix_of(rows, runs) @ matrix_of(columns, runs).T
 
 
+def bits_of(mask: Mask, runs: int) -> NDArray[np.bool_]:
+    """One truth value per run."""
+    packed = np.frombuffer(mask.to_bytes((runs + 7) // 8, "little"), dtype=np.uint8)
+    return np.unpackbits(packed, bitorder="little", count=runs).view(np.bool_)
+
+
+class RunsInOrder:
+    """Runs ordered by a number: those on one side of a boundary are known without looking at each of them."""
+
+    def __init__(self, numbers: dict[int, float], masks: dict[int, Mask]) -> None:
+        places = sorted(numbers, key=numbers.__getitem__)
+        self._numbers = [numbers[place] for place in places]
+        self._masks = list(accumulate((masks[place] for place in places), or_, initial=0))
+
+    def find_below(self, boundary: float) -> tuple[int, Mask]:
+        """How many there are, and the runs in which that holds."""
+        count = bisect_left(self._numbers, boundary)
+        return count, self._masks[count]
+
+    def find_up_to(self, boundary: float) -> tuple[int, Mask]:
+        count = bisect_right(self._numbers, boundary)
+        return count, self._masks[count]
+
+
 class GuardMasks(NamedTuple):
     """The runs that followed a guard and those that broke it. It does not apply to the others."""
 
@@ -89,12 +116,10 @@ class RunMasks:
         self.every = (1 << len(runs)) - 1
         self.passed = mask_of(place for place, run in enumerate(runs) if run.passed)
         self.failed = self.every & ~self.passed
-        self.tasks = _group(run.task for run in runs)
         self._by_changes = _group(map(_changes_of, runs))
-        strata = _group(map(run_set.stratum_of, runs))
-        self._strata = [
-            mask for mask in strata.values() if mask & self.passed and mask & self.failed and mask.bit_count() > 1
-        ]
+        self._is_failed = bits_of(self.failed, len(runs))
+        self._task_numbers = _number(run.task for run in runs)
+        self._stratum_numbers = _number(map(run_set.stratum_of, runs))
 
     def table(self, masks: GuardMasks) -> OutcomeTable:
         kept_passed, broke_passed = (masks.kept & self.passed).bit_count(), (masks.broken & self.passed).bit_count()
@@ -103,18 +128,28 @@ class RunMasks:
 
     def chance(self, masks: GuardMasks) -> float:
         """The probability of so large a difference if outcomes were random within tasks."""
-        return chance(
-            self.table(masks.within(stratum))
-            for stratum in self._strata
-            if stratum & masks.broken and stratum & masks.kept
+        kept, broken = (bits_of(mask, len(self.runs)) for mask in masks)
+        runs, failed, broke, broke_failed = (
+            np.bincount(self._stratum_numbers[chosen], minlength=len(self.runs))
+            for chosen in (kept | broken, (kept | broken) & self._is_failed, broken, broken & self._is_failed)
         )
+        telling = (broke > 0) & (broke < runs) & (failed > 0) & (failed < runs)
+        margins = zip((runs - failed)[telling].tolist(), failed[telling].tolist(), broke[telling].tolist(), strict=True)
+        return chance_of_margins(Counter(map(Margins._make, margins)), int(broke_failed[telling].sum()))
 
     def count_tasks(self, mask: Mask) -> int:
-        return sum(bool(task & mask) for task in self.tasks.values())
+        return int(np.count_nonzero(self._find_tasks(mask)))
 
     def spread_to_tasks(self, mask: Mask) -> Mask:
         """All runs of the tasks that some of these runs belong to."""
-        return union_of(task for task in self.tasks.values() if task & mask)
+        spread = self._find_tasks(mask)[self._task_numbers]
+        return int.from_bytes(np.packbits(spread, bitorder="little").tobytes(), "little")
+
+    def _find_tasks(self, mask: Mask) -> NDArray[np.bool_]:
+        """For the number of each task, whether some of these runs belong to it."""
+        found = np.zeros(len(self.runs), dtype=np.bool_)
+        found[self._task_numbers[bits_of(mask, len(self.runs))]] = True
+        return found
 
     def spread_to_alike(self, mask: Mask, *, with_idle: bool) -> Mask:
         """All runs that made the same changes as some of these runs. Runs without any change are alike if `with_idle`;
@@ -136,3 +171,9 @@ def _group(names: Iterable[str]) -> dict[str, Mask]:
     for place, name in enumerate(names):
         masks[name] |= 1 << place
     return dict(masks)
+
+
+def _number(names: Iterable[str]) -> NDArray[np.intp]:
+    """A number for each name, the same for equal ones."""
+    numbers = dict[str, int]()
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)

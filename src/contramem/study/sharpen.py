@@ -207,13 +207,22 @@ def share_at_least(*, tasks: int, chosen: int, wrong: int, most_wrong: int, righ
     """If `chosen` of the tasks are drawn blindly: how likely at most `most_wrong` of the `wrong` ones are among
     them, and at least `least_right` of the `right` ones (multivariate hypergeometric)."""
     neither = tasks - wrong - right
+    of_wrong, of_right, of_neither = choices_of(wrong), choices_of(right), choices_of(neither)
     ways = sum(
-        comb(wrong, bad) * comb(right, good) * comb(neither, chosen - bad - good)
-        for bad in range(min(most_wrong, chosen) + 1)
-        for good in range(least_right, min(right, chosen - bad) + 1)
-        if chosen - bad - good <= neither
+        of_wrong[bad]
+        * sum(
+            of_right[good] * of_neither[chosen - bad - good]
+            for good in range(max(least_right, chosen - bad - neither), min(right, chosen - bad) + 1)
+        )
+        for bad in range(min(most_wrong, chosen, wrong) + 1)
     )
     return ways / comb(tasks, chosen)
+
+
+@lru_cache(maxsize=256)
+def choices_of(count: int) -> tuple[int, ...]:
+    """In how many ways none, one, two and so on of so many can be chosen."""
+    return tuple(comb(count, chosen) for chosen in range(count + 1))
 
 
 def share_in_front(wrong: int, right: int, least_right: int) -> float:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from contramem.monitor.comparison import write_value
@@ -81,14 +82,13 @@ def _name_words(function: str) -> list[str]:
     return [word for word in words_of_name(function.rpartition(".")[2]) if word not in _GENERIC]
 
 
-def _phrases(text: str) -> Iterator[str]:
+@lru_cache(maxsize=4096)  # asked again for each kind of task
+def _phrases(text: str) -> tuple[str, ...]:
     """Ordinary words, and adjacent pairs of them, as the request writes them."""
     wording = wording_of(text)
     plain = [match for match in _WORD.finditer(text) if _is_plain(match[0], wording)]
-    yield from (match[0] for match in plain)
-    for first, second in pairwise(plain):
-        if text[first.end() : second.start()] == " ":
-            yield f"{first[0]} {second[0]}"
+    pairs = [pair for pair in pairwise(plain) if text[pair[0].end() : pair[1].start()] == " "]
+    return *(match[0] for match in plain), *(f"{first[0]} {second[0]}" for first, second in pairs)
 
 
 def _is_plain(word: str, wording: frozenset[str]) -> bool:
