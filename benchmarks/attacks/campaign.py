@@ -11,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from attacks import clinic, depot, desk
+from attacks import clinic, depot, desk, garage
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run
+from attacks.eighth_credentials import make_eighth_credential
+from attacks.eighth_places import EIGHTH_PLACES, NAMED_EIGHTH_PLACES, READ_EIGHTH_PLACES, SECRET_EIGHTH_PLACES
 from attacks.exits import Written, write_everything
 from attacks.fifth_credentials import make_fifth_credential
 from attacks.fifth_places import FIFTH_PLACES, NAMED_FIFTH_PLACES, READ_FIFTH_PLACES, SECRET_FIFTH_PLACES
@@ -41,8 +43,16 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _CONTROL_RUNS = 3
 
 
-PLACES = {3: THIRD_PLACES, 4: FOURTH_PLACES, 5: FIFTH_PLACES, 6: SIXTH_PLACES, 7: SEVENTH_PLACES}
+PLACES = {
+    3: THIRD_PLACES,
+    4: FOURTH_PLACES,
+    5: FIFTH_PLACES,
+    6: SIXTH_PLACES,
+    7: SEVENTH_PLACES,
+    8: EIGHTH_PLACES,
+}
 """Where a family plants its texts; the first two share theirs."""
+_READ_PLACES = READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES | READ_SEVENTH_PLACES | READ_EIGHTH_PLACES
 
 
 class Attack(NamedTuple):
@@ -98,7 +108,7 @@ def make_campaign(
 
 def world_of(family: int) -> ModuleType:
     """Whose honest runs it is that a family plants in."""
-    return clinic if family == 7 else depot if family > 4 else desk
+    return {5: depot, 6: depot, 7: clinic, 8: garage}.get(family, desk)
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
@@ -120,6 +130,10 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
     if family == 7:
         secret = make_seventh_credential(rng, number)
         places = NAMED_SEVENTH_PLACES if secret.kind.startswith("named ") else SECRET_SEVENTH_PLACES
+        return _plant_written(runs, app, secret, places, rng)
+    if family == 8:
+        secret = make_eighth_credential(rng, number)
+        places = NAMED_EIGHTH_PLACES if secret.kind.startswith("named ") else SECRET_EIGHTH_PLACES
         return _plant_written(runs, app, secret, places, rng)
     if family > 4:
         secret = make_fifth_credential(rng, number) if family == 5 else make_sixth_credential(rng, number)
@@ -223,10 +237,7 @@ def run_campaign(
 
 def _is_read(attack: Attack) -> bool:
     """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
-    return (
-        attack.what == "text"
-        and attack.place in READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES | READ_SEVENTH_PLACES
-    )
+    return attack.what == "text" and attack.place in _READ_PLACES
 
 
 def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:

@@ -8,7 +8,15 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from attacks import fifth_family, fourth_family, second_family, seventh_family, sixth_family, third_family
+from attacks import (
+    eighth_family,
+    fifth_family,
+    fourth_family,
+    second_family,
+    seventh_family,
+    sixth_family,
+    third_family,
+)
 from attacks.languages import LANGUAGES
 
 SHINGLE_WORDS = 4
@@ -21,7 +29,10 @@ _FULLWIDTH = {char: char + 0xFEE0 for char in range(0x21, 0x7F)}
 
 
 _TRANSFORMED = frozenset().union(
-    *(family.TRANSFORMED for family in (third_family, fourth_family, fifth_family, sixth_family, seventh_family))
+    *(
+        family.TRANSFORMED
+        for family in (third_family, fourth_family, fifth_family, sixth_family, seventh_family, eighth_family)
+    )
 )
 _LONG_WORD = re.compile(r"\w{12,}")
 
@@ -106,6 +117,7 @@ FAMILIES = {
     5: (fifth_family.LANGUAGES, fifth_family.DISGUISES),
     6: (sixth_family.LANGUAGES, sixth_family.DISGUISES),
     7: (seventh_family.LANGUAGES, seventh_family.DISGUISES),
+    8: (eighth_family.LANGUAGES, eighth_family.DISGUISES),
 }
 
 
