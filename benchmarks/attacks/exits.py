@@ -194,9 +194,9 @@ def _reports(traces: Path, folder: Path) -> Iterator[Written]:
 
 
 def _run_views(traces: Path, folder: Path) -> Iterator[Written]:
-    yield run("contrast", traces, "--json", "--html", "contrast.html", cwd=folder)._replace(exit="run views")
-    if (folder / "contrast.html").exists():
-        yield from _files("run views", folder / "contrast.html")
+    yield run("contrast", traces, "--json", cwd=folder)._replace(exit="run views")
+    yield run("contrast", traces, "--html", "contrast.html", cwd=folder)._replace(exit="run views")
+    yield from _files("run views", folder / "contrast.html")
     yield run("contrast", traces, "--limit", "2000", cwd=folder)._replace(exit="run views")
     yield run("monitor", traces, "--bank", "bank.db", "--json", cwd=folder)._replace(exit="run views")
 
