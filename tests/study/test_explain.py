@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import parse_guard
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.study import explain as explaining
 from contramem.study.ask import explain_kind
 from contramem.study.explain import drop_narrower, explain
 from contramem.study.report_json import explanation_json
@@ -28,6 +29,31 @@ def test_a_guard_that_only_adds_a_condition_is_not_told_beside_the_wider_one() -
         ],
     )
     assert list(drop_narrower(first, others)) == [others[0], others[3]]
+
+
+def long_routines() -> Iterator[Trajectory]:
+    """Eleven calls follow the first one in every passing run and in no failing run, so that no run tells them apart."""
+    steps = [call(f"Desk.set_part_{number}", {"value": "on"}) for number in range(12)]
+    for number in range(4):
+        for source in "abcd":
+            made = steps if source in "ab" else steps[:1]
+            yield run(source, source in "ab", *made, "Done.", task=f"Set up desk {number}.", task_id=f"t{number}")
+
+
+def test_differences_that_are_rejected_are_not_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group of n guards that is rejected one by one must not take n * n * n comparisons."""
+    asked: list[Guard] = []
+    compared: list[Guard] = []
+
+    def note(first: Guard, others: Iterable[Guard]) -> Iterator[Guard]:
+        compared.append(first)
+        return drop_narrower(first, others)
+
+    monkeypatch.setattr(explaining, "drop_narrower", note)
+    run_set = RunSet.of(long_routines())
+    found = explain(run_set.runs, run_set, accept=lambda difference: bool(asked.append(difference.guard)))
+    assert len(asked) > 10
+    assert len(compared) == len(found.all_differences)
 
 
 def refunds() -> Iterator[Trajectory]:

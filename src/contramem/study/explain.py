@@ -16,6 +16,7 @@ from typing import NamedTuple
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, most_chance
 from contramem.monitor.guard import Guard
+from contramem.monitor.scope import Condition
 from contramem.study.contenders import (
     MAX_CHANCE,
     MIN_BROKEN,
@@ -54,7 +55,7 @@ class Difference:
     tried."""
     explains: int
     """Failing runs that no difference above it explained."""
-    same: tuple[Guard, ...]
+    same: tuple[Guard, ...] = ()
     """Other guards that exactly the same runs follow and break: these runs cannot tell them apart."""
     family: int = 1
     """How many guards about the same function could have been found instead, conditions included."""
@@ -139,7 +140,7 @@ def explain(
     for groups in (local, doubtful):
         more, explained, _ = _choose(groups, masks, limit - len(chosen), explained, _Judge(accept, None))
         chosen += more
-    differences = tuple(_difference(group, masks, explains, elsewhere) for group, explains in chosen)
+    differences = tuple(_describe(group, masks, explains, elsewhere) for group, explains in chosen)
     unexplained = (masks.failed & ~explained).bit_count()
     sure = [each for each in everything if each.by_luck <= MAX_BY_LUCK]
     overlapping = tuple(_find_overlapping(_group(sure), masks, differences, elsewhere))
@@ -186,7 +187,7 @@ def _choose(
                 heapq.heappush(waiting, (again, len(chosen)))
             continue
         checked = _check(group, masks)
-        if checked is group and judge.accept is not None and not judge.accept(_difference(group, masks, 0)):
+        if checked is group and judge.accept is not None and not judge.accept(_difference(group, masks)):
             checked = group[1:]  # the next one that the same runs follow and break
         if checked is not group:
             again = _weigh(checked, masks, explained) if checked else None
@@ -222,7 +223,7 @@ def _find_overlapping(
         if _check(group, masks) is group:
             subjects.add(subject)
             count += 1
-            yield _difference(elsewhere.put_true_first(group), masks, 0, elsewhere)
+            yield _describe(elsewhere.put_true_first(group), masks, 0, elsewhere)
 
 
 def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -259,30 +260,37 @@ def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
     return [replace(first, masks=replayed)] if is_useful else []
 
 
-def _difference(
-    group: Iterable[Contender], masks: RunMasks, explains: int, elsewhere: Elsewhere | None = None
-) -> Difference:
-    first, *others = group
+def _difference(group: Sequence[Contender], masks: RunMasks) -> Difference:
+    """The first of the group, without what the others say: most are looked at once and rejected."""
+    first = group[0]
     return Difference(
         first.guard,
         masks.table(first.masks),
         masks.count_tasks(first.masks.spoken),
         masks.chance(first.masks),
-        explains,
-        tuple(drop_narrower(first.guard, [contender.guard for contender in others])),
-        min(contender.family for contender in (first, *others)),
-        first.by_luck,
-        elsewhere.count(first.guard) if elsewhere is not None else NOWHERE,
+        explains=0,
+        family=min(contender.family for contender in group),
+        by_luck=first.by_luck,
+    )
+
+
+def _describe(group: Sequence[Contender], masks: RunMasks, explains: int, elsewhere: Elsewhere) -> Difference:
+    """A difference that was chosen."""
+    difference, others = _difference(group, masks), [contender.guard for contender in group[1:]]
+    return replace(
+        difference,
+        explains=explains,
+        same=tuple(drop_narrower(difference.guard, others)),
+        elsewhere=elsewhere.count(difference.guard),
     )
 
 
 def drop_narrower(first: Guard, others: Iterable[Guard]) -> Iterator[Guard]:
     """The guards that do not only add a condition to another one: the same runs cannot tell that it is needed."""
-    kept = [first]
+    kept: dict[Guard, list[set[Condition]]] = {first._replace(when=""): [set(first.conditions)]}
     for guard in others:
-        bare = guard._replace(when="")
-        if not any(
-            bare == wider._replace(when="") and set(wider.conditions) <= set(guard.conditions) for wider in kept
-        ):
-            kept.append(guard)
+        conditions = set(guard.conditions)
+        wider = kept.setdefault(guard._replace(when=""), [])
+        if not any(some <= conditions for some in wider):
+            wider.append(conditions)
             yield guard

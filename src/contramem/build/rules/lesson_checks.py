@@ -23,6 +23,7 @@ from contramem.monitor.places import function_of_place
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
 from contramem.study.explain import Difference
 from contramem.study.instead import find_instead
+from contramem.study.recorded_actions import heard_functions
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
 
@@ -134,8 +135,14 @@ class LessonChecks:
 
 
 def find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
-    """The tasks whose own runs show it, clearest first."""
-    replays = [(packet, replay(guard, packet)) for packet in packets if packet.is_contrastive]
+    """The tasks whose own runs show it, clearest first. Where nobody calls its functions, all runs do the same with
+    it."""
+    heard = heard_functions(guard)
+    replays = [
+        (packet, replay(guard, packet))
+        for packet in packets
+        if packet.is_contrastive and (heard is None or not heard.isdisjoint(packet.called))
+    ]
     showing = [(packet, replayed) for packet, replayed in replays if replayed.supports]
     return sorted(showing, key=lambda pair: (-len(pair[1].held) * len(pair[1].broken), pair[0].task_key))
 
