@@ -18,10 +18,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from contramem.errors import EngineError, UsageError
+from contramem.scratch import ScratchFolder
 
 Shared = TypeVar("Shared")
 Shard = TypeVar("Shard")
@@ -81,12 +81,13 @@ class LocalEngine:
     def _map_in_parallel(
         self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared
     ) -> Iterator[Result]:
-        with NamedTemporaryFile(prefix="contramem-shared-") as file:
-            pickle.dump(shared, file, pickle.HIGHEST_PROTOCOL)
-            file.flush()
+        with ScratchFolder("shared") as folder:
+            file = folder / "shared.pickle"
+            with file.open("wb") as written:
+                pickle.dump(shared, written, pickle.HIGHEST_PROTOCOL)
             waiting: deque[_SubmittedShard] = deque()
             for shard in shards:
-                waiting.append(self._submit(_ShardJob(job, file.name, shard)))
+                waiting.append(self._submit(_ShardJob(job, str(file), shard)))
                 if len(waiting) >= AHEAD * self.workers:
                     yield self._take(waiting.popleft())
             while waiting:

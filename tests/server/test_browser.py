@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,15 @@ from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
 pytestmark = pytest.mark.slow
-PICTURES = Path(os.environ.get("CONTRAMEM_PICTURES") or tempfile.mkdtemp(prefix="contramem-pictures-"))
-"""Where screenshots go. `CONTRAMEM_PICTURES=docs` makes those of the documentation anew."""
 HOSTILE = "<script>alert(1)</script>\"'><img src=//x.example onerror=alert(1)>javascript:alert(1){{7*7}}\u202e\x1b[31m"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """Where screenshots go. `CONTRAMEM_PICTURES=docs` makes those of the documentation anew."""
+    return Path(os.environ.get("CONTRAMEM_PICTURES") or tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +73,19 @@ class Visitor:
         return self.page
 
 
-def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any, live: LiveServer) -> None:
+def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(
+    chromium: Any, live: LiveServer, pictures: Path
+) -> None:
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/")
-    page.screenshot(path=PICTURES / "serve-home.png")
+    page.screenshot(path=pictures / "serve-home.png")
     page.locator("td.key a", has_text="printer").first.click()
     page.locator("a.cell.diverges").first.click()
     page.wait_for_selector("#event h3")
-    page.screenshot(path=PICTURES / "serve-task.png")
+    page.screenshot(path=pictures / "serve-task.png")
     page.get_by_role("link", name="ticket_login before").first.click()
     assert page.get_by_text("Runs that taught it").is_visible()
-    page.screenshot(path=PICTURES / "serve-card.png")
+    page.screenshot(path=pictures / "serve-card.png")
     for path in (
         "tasks",
         "cards",
@@ -90,14 +95,16 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any
         "compare?base=scripted-careful&memory=scripted-hasty",
     ):
         visitor.go(f"/default/{path}")
-    visitor.go("/default/map").screenshot(path=PICTURES / "serve-map.png")
+    visitor.go("/default/map").screenshot(path=pictures / "serve-map.png")
     assert visitor.trouble == []
 
 
-def test_a_card_is_reviewed_with_the_keyboard_alone(chromium: Any, live: LiveServer, bank: Path) -> None:
+def test_a_card_is_reviewed_with_the_keyboard_alone(
+    chromium: Any, live: LiveServer, bank: Path, pictures: Path
+) -> None:
     visitor = Visitor(chromium, live.url, color_scheme="dark")
     page = visitor.go("/default/review?id=function::TicketAPI.close_ticket")
-    page.screenshot(path=PICTURES / "serve-review.png")
+    page.screenshot(path=pictures / "serve-review.png")
     page.keyboard.press("p")
     page.wait_for_selector(".note")
     assert "pin function::TicketAPI.close_ticket" in page.locator(".note").inner_text()

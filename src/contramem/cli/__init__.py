@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import signal
 import sys
 from io import TextIOWrapper
+from threading import current_thread, main_thread
 from typing import Any
 
 import click
@@ -118,6 +120,9 @@ def main(arguments: list[str] | None = None) -> Any:
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
             # An encoding without ✓ gets a question mark instead of a traceback.
             stream.reconfigure(errors="replace")
+    if current_thread() is main_thread():
+        # By default the process would end on the spot, and leave its temporary folders behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return cli.main(arguments, prog_name="contramem", standalone_mode=True)
     except ContramemError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from contramem.cli.reading import how_to_read, read_pool
 from contramem.cli.review import by_option
 from contramem.cli.sections import SectionedCommand
 from contramem.errors import UsageError
+from contramem.scratch import ScratchFolder
 from contramem.traces.reader import ReadOptions
 from contramem.traces.task_key import TaskKey
 
@@ -201,9 +201,9 @@ def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadO
     from contramem.bank.store import open_store
     from contramem.pipeline import learn
 
-    with read_pool(paths, options) as pool, tempfile.TemporaryDirectory() as folder:
+    with read_pool(paths, options) as pool, ScratchFolder("forget") as folder:
         runs = (run for task in pool for run in task if not _is_selected(run, selection))
-        with open_store(Path(folder) / "rest.db", create=True) as rest:
+        with open_store(folder / "rest.db", create=True) as rest:
             learn(runs, rest)
             return RebuiltBank(rest.bank(), rest.ledger())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from contramem.evaluate.conditions.measure import MeasurementPlan, measure
 from contramem.evaluate.conditions.page import as_json, page
 from contramem.evaluate.conditions.tables import write_tables
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
+from contramem.scratch import ScratchFolder
 from contramem.traces.reader import ReadOptions
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -111,8 +111,8 @@ def conditions(
 def _folder(work: Path | None) -> Iterator[Path]:
     """The folder for stores: `--work`, or a temporary one."""
     if work is None:
-        with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
-            yield Path(folder)
+        with ScratchFolder("conditions") as folder:
+            yield folder
         return
     try:
         work.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,6 +19,7 @@ from contramem.inject.loaded_bank import BankFile
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
+from contramem.scratch import ScratchFolder
 from contramem.server.live_runs import LiveRuns
 from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
@@ -53,13 +53,13 @@ class Project:
         self, name: str, options: ProjectOptions, state: Path | None = None, audit_file: Path | None = None
     ) -> None:
         self.name, self.options, self._audit_file = name, options, audit_file
-        self._scratch = tempfile.TemporaryDirectory(prefix="contramem-serve-")
+        self._scratch = ScratchFolder("serve")
         self._writing, self._refreshing = Lock(), Lock()
         self._file = BankFile(Path(options.bank)) if kind_of(options.bank) == "frozen" else None
         self.store: Store = self._copy_to_store(self._file) if self._file else open_store(options.bank)
         folder = state or (Path(options.bank).absolute().parent if not is_url(options.bank) else Path())
         stem = name if is_url(options.bank) or state else Path(options.bank).name
-        self.runs = RunIndex(Path(self._scratch.name) / "runs.db")
+        self.runs = RunIndex(self._scratch.path / "runs.db")
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
         self.is_indexing = bool(options.runs)
@@ -121,12 +121,12 @@ class Project:
     def close(self) -> None:
         self.live.close()
         self.runs.close()
-        self._scratch.cleanup()
+        self._scratch.close()
         self.store.close()
 
     def _copy_to_store(self, file: BankFile) -> Store:
         """Load a frozen bank into a temporary store, so that the rest of the code need not know the difference."""
-        store = open_store(Path(self._scratch.name) / "bank.db", create=True)
+        store = open_store(self._scratch.path / "bank.db", create=True)
         self._take_over(store, file.read())
         return store
 

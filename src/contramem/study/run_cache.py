@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from contramem.progress import Progress, no_progress
+from contramem.scratch import ScratchFolder
 from contramem.study.run_file import open_run_file, write_run_file
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables, open_tables
@@ -60,8 +60,8 @@ def open_study(
         with _open(kept) as study:
             yield study
         return
-    with tempfile.TemporaryDirectory(prefix="contramem-runs-") as working:
-        folder = Path(working) / "runs"
+    with ScratchFolder("runs") as working:
+        folder = working / "runs"
         folder.mkdir()
         with read() as pool:
             written = write_run_file(pool, folder, on_progress)

@@ -5,7 +5,6 @@ SCHEMA describes the tables; `contramem query --schema` prints it and docs/autho
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -20,6 +19,7 @@ from contramem.errors import UsageError
 from contramem.monitor.comparison import read_number
 from contramem.monitor.results import decode_result
 from contramem.progress import Progress, no_progress
+from contramem.scratch import ScratchFolder
 from contramem.study.query_memory import bound_memory
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.side_by_side import write_call
@@ -145,11 +145,11 @@ def open_tables(
         import duckdb
     except ImportError as error:
         raise UsageError("queries need DuckDB: pip install 'contramem[author]'.") from error
-    with tempfile.TemporaryDirectory(prefix="contramem-query-", dir=folder) as working:
-        path = (folder or Path(working)) / TABLES
+    with ScratchFolder("query", folder) as working:
+        path = (folder or working) / TABLES
         if not path.exists():
-            _fill(Path(working) / "filling.duckdb", Path(working), run_set, on_progress)
-            (Path(working) / "filling.duckdb").replace(path)
+            _fill(working / "filling.duckdb", working, run_set, on_progress)
+            (working / "filling.duckdb").replace(path)
         config: dict[str, Any] = {
             "enable_external_access": "false",
             "lock_configuration": "true",

@@ -12,7 +12,6 @@ import os
 import stat
 import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from contramem.errors import TraceError
+from contramem.scratch import ScratchFolder
 from contramem.traces.decoding import decode, is_json
 from contramem.traces.encodings import is_foreign, to_utf8
 
@@ -228,8 +228,7 @@ def unpack(path: Path) -> Iterator[tuple[Path, list[str]]]:
 
     Links, devices and names that point outside are refused; sizes and counts are limited.
     """
-    with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
-        root = Path(folder)
+    with ScratchFolder("archive") as root:
         refused: list[str] = []
         try:
             is_zip = path.name.lower().endswith(".zip")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from contramem.errors import UsageError
+from contramem.scratch import ScratchFolder
 
 # One letter is a Windows drive. A path object writes `s3://bucket` as `s3:/bucket`.
 _URL = re.compile(r"([a-z][a-z0-9+.\-]+):/{1,2}([^/].*)", re.IGNORECASE)
@@ -24,7 +24,7 @@ def url_of(path: Path | str) -> str | None:
 @contextmanager
 def download(url: str) -> Iterator[Path]:
     """A temporary folder with the files under a URL. Verdicts that lie beside runs are there too."""
-    with TemporaryDirectory(prefix="contramem-") as folder:
+    with ScratchFolder("download") as folder:
         files, prefix = _open(url)
         try:
             names = files.find(prefix)
@@ -37,7 +37,7 @@ def download(url: str) -> Iterator[Path]:
             raise UsageError(f"{url}: cannot be read ({error}).") from error
         if not names:
             raise UsageError(f"{url}: there is no such file or folder.")
-        yield Path(folder)
+        yield folder
 
 
 def _open(url: str) -> tuple[Any, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from contramem.bench.are.workers import workers_of
 from contramem.bench.limits import Limits
 from contramem.errors import ModelError, TaskError, UsageError
 from contramem.inject.provider import MemoryProvider
+from contramem.scratch import ScratchFolder
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory
 
@@ -125,8 +125,8 @@ def _folder(raw: Path | None) -> Iterator[Path]:
         raw.mkdir(parents=True, exist_ok=True)
         yield raw
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder)
+        with ScratchFolder("are-run") as folder:
+            yield folder
 
 
 def _trajectory(

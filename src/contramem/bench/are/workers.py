@@ -6,11 +6,9 @@ import atexit
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -21,6 +19,7 @@ from typing import Any
 from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation
 from contramem.errors import UsageError
+from contramem.scratch import ScratchFolder
 
 HERE = Path(__file__).parent
 # At the end of the path: nothing of ARE's is found here by mistake. `worker` uses nothing else of contramem.
@@ -34,7 +33,8 @@ class Workers:
     """Started when the first run asks for it, and ended with this process."""
 
     def __init__(self, installation: Installation) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="contramem-are-"))
+        self._scratch = ScratchFolder("are")
+        self._folder = self._scratch.path
         self._log = (self._folder / "log").open("w+")
         self._socket = str(self._folder / "socket")
         self._process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Workers:
         self._process.kill()
         self._process.wait()
         self._log.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
 
     def run(self, job: Mapping[str, Any], talk: AreConversation, seconds: float | None) -> dict[str, Any]:
         """The run's last message: one of LAST_WORDS, or `timeout` or `died`, which it cannot send itself."""

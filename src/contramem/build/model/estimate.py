@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple, TypeAlias
 
 from contramem.bank.bank import Bank
@@ -24,6 +22,7 @@ from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
 from contramem.llm.request import PAPER_STAGES, Request, Stage
+from contramem.scratch import ScratchFolder
 from contramem.validate.validator import Validator
 
 # The most that the checks allow: 600 words at two tokens each, plus the names of fields, functions and guards.
@@ -154,9 +153,7 @@ _SMALLEST = Candidate(
 @contextmanager
 def replicate(where: Store | None) -> Iterator[Store]:
     """A temporary copy of a store; empty if there is none."""
-    with TemporaryDirectory(prefix="contramem-dry-run-") as folder, open_store(
-        Path(folder) / "bank.db", create=True
-    ) as store:  # fmt: skip
+    with ScratchFolder("dry-run") as folder, open_store(folder / "bank.db", create=True) as store:
         if where is not None:
             with store.writing("build --dry-run"):
                 store.record(*(entry.decision for entry in where.ledger()), progress=where.progress())
