@@ -21,7 +21,7 @@ def test_runs_that_call_nothing_a_guard_is_about_get_the_verdict_of_a_replay() -
     ]
     recorded = [run.recorded for run in runs]
     for guard in guards:
-        assert replay_on_all(guard, recorded) == tuple(run.replay(guard) for run in recorded), str(guard)
+        assert replay_on_all(guard, recorded) == [run.replay(guard) for run in recorded], str(guard)
 
 
 def test_what_one_run_of_a_task_was_shown_holds_for_a_run_that_never_looked() -> None:

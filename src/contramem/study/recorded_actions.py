@@ -108,27 +108,29 @@ class RecordedActions:
         return dict(grouped)
 
 
-def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
-    """The verdict of each run. Runs that call none of the guard's functions share one verdict. What one run of a task
-    was shown holds for the task's other runs (monitor/task_facts.py)."""
-    if asks_for_facts(guard):
-        return _replay_by_task(guard, runs)
+def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
+    """The verdict of each run. What one run of a task was shown holds for the task's other runs
+    (monitor/task_facts.py)."""
+    if not asks_for_facts(guard):
+        return _replay_each(guard, runs)
+    places_by_task = defaultdict[str, list[int]](list)
+    for place, run in enumerate(runs):
+        places_by_task[run.task_key].append(place)
+    verdicts: list[Verdict] = ["vacuous"] * len(runs)
+    for places in places_by_task.values():
+        group = [runs[place] for place in places]
+        for place, verdict in zip(places, _replay_each(_fit_to_task(guard, group), group), strict=True):
+            verdicts[place] = verdict
+    return verdicts
+
+
+def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
+    """Runs that call none of the guard's functions share one verdict."""
     heard = heard_functions(guard)
     if heard is None:
-        return tuple(run.replay(guard) for run in runs)
+        return [run.replay(guard) for run in runs]
     idle = automaton(guard).verdict
-    return tuple(idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs)
-
-
-def _replay_by_task(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
-    by_task = defaultdict[str, list[int]](list)
-    for place, run in enumerate(runs):
-        by_task[run.task_key].append(place)
-    verdicts: dict[int, Verdict] = {}
-    for places in by_task.values():
-        fitted = _fit_to_task(guard, [runs[place] for place in places])
-        verdicts.update((place, runs[place].replay(fitted)) for place in places)
-    return tuple(verdicts[place] for place in range(len(runs)))
+    return [idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs]
 
 
 def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:
