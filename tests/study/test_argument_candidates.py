@@ -51,7 +51,7 @@ def test_what_is_counted_is_what_a_replay_gives(
     for candidate in proposed.values():
         guard = candidate.parse()
         assert guard is not None
-        replayed = GuardMasks.of_verdicts(replay_on_all(guard, (run.recorded for run in runs)))
+        replayed = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in runs]))
         assert replayed.within(candidate.masks.spoken) == candidate.masks, candidate.text
 
 

@@ -18,7 +18,7 @@ def test_what_is_counted_for_a_candidate_is_what_its_replay_gives() -> None:
     for candidate in propose_candidates(runs):
         guard = candidate.parse()
         assert guard is not None
-        replayed = GuardMasks.of_verdicts(replay_on_all(guard, (run.recorded for run in runs)))
+        replayed = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in runs]))
         assert replayed.within(candidate.masks.spoken) == candidate.masks, candidate.text
 
 

@@ -30,13 +30,13 @@ def test_what_one_run_of_a_task_was_shown_holds_for_a_run_that_never_looked() ->
     other = run("b", True, call("Shop.hold_order", {"order": "or-2"}), "Done.", task_id="2")
     guard = parse_guard("absence(Shop.hold_order) when Shop.find_customer.tier = A")
     recorded = [study_run(made).recorded for made in (looked, hasty, other)]
-    assert replay_on_all(guard, recorded) == ("holds", "broken", "vacuous")
+    assert replay_on_all(guard, recorded) == ["holds", "broken", "vacuous"]
     excepted = parse_guard("absence(Shop.hold_order) unless Shop.find_customer.tier = A")
-    assert replay_on_all(excepted, recorded) == ("vacuous", "vacuous", "broken")
+    assert replay_on_all(excepted, recorded) == ["vacuous", "vacuous", "broken"]
 
 
 def test_what_a_change_gave_back_holds_for_its_own_run_only() -> None:
     noted = run("a", True, call("Shop.create_note", {"order": "or-1"}, '{"amount": 900}'), "Done.", task_id="1")
     other = run("b", False, call("Shop.hold_order", {"order": "or-1"}), "Done.", task_id="1")
     guard = parse_guard("absence(Shop.hold_order) when Shop.create_note.amount > 500")
-    assert replay_on_all(guard, [study_run(made).recorded for made in (noted, other)]) == ("holds", "vacuous")
+    assert replay_on_all(guard, [study_run(made).recorded for made in (noted, other)]) == ["holds", "vacuous"]
