@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -189,17 +191,23 @@ def test_watch_learns_only_when_the_runs_changed_and_are_stable(tmp_path: Path, 
 
 
 class CountedWork(KeptWork):
-    """Kept work that says how many packets were made."""
+    """Kept work that says how many results of each stage were made and found."""
 
-    made = 0
+    made: ClassVar = Counter[str]()
+    found: ClassVar = Counter[str]()
+
+    def get(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        results = super().get(stage, keys)
+        CountedWork.found[stage] += len(results)
+        return results
 
     def put(self, stage: str, results: Iterable[tuple[bytes, bytes]]) -> None:
         kept = list(results)
-        CountedWork.made += len(kept) if stage == "contrast" else 0
+        CountedWork.made[stage] += len(kept)
         super().put(stage, kept)
 
 
-def test_a_round_makes_only_the_packets_that_are_new_and_serves_the_same_bank(tmp_path: Path, served: Path) -> None:
+def test_a_round_does_only_what_is_new_and_serves_the_same_bank(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     options = replace(
@@ -208,9 +216,12 @@ def test_a_round_makes_only_the_packets_that_are_new_and_serves_the_same_bank(tm
     learn_once(replace(options, store=str(tmp_path / "first.db")))
     write_frozen(tmp_path / "empty.jsonl", Bank())
     drive(Memory.load(tmp_path / "empty.jsonl", record=RunRecording(runs, source="hasty")), 6, careful=False)
-    CountedWork.made = 0
+    CountedWork.made.clear()
+    CountedWork.found.clear()
     learn_once(replace(options, store=str(tmp_path / "second.db"), serve=tmp_path / "kept.jsonl"))
-    assert CountedWork.made == 1
+    assert CountedWork.made["contrast"] == 1
+    learn_once(replace(options, store=str(tmp_path / "third.db"), serve=tmp_path / "again.jsonl"))
+    assert CountedWork.found["notes"], "what was asked about the runs is known"
     learn_once(options_for(tmp_path / "anew.jsonl", runs, max_changes=50))
     assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 

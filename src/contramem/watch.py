@@ -20,13 +20,14 @@ from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor, find_candidates
-from contramem.contrast.collection import contrast_all, learn_vocabulary
+from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.contrast.selection import Selection
 from contramem.kept_work import NO_WORK, Work
 from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
+from contramem.traces.read_shards import RunReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.validator import Validator
 
@@ -48,7 +49,7 @@ class WatchOptions:
     """Cards with fewer sources are not served."""
     reading: ReadOptions = field(default_factory=ReadOptions)
     open_work: Callable[[], AbstractContextManager[Work]] = lambda: nullcontext(NO_WORK)
-    """Where a round keeps the words and packets that it learned from, so that the next one makes only new ones."""
+    """Where a round keeps what it read and found out, so that the next one does only what is new."""
 
 
 @dataclass(frozen=True)
@@ -103,19 +104,23 @@ def watch(
 
 def learn_once(options: WatchOptions) -> WatchRound:
     """One round: read, contrast, build, and serve the bank if it passes every check."""
-    with Pool(read_traces(options.runs, options.reading)) as pool, options.open_work() as work:
-        if not len(pool):
-            return WatchRound(0, served=False)
-        vocabulary = learn_vocabulary(pool, work=work)
-        packets = contrast_all(pool, vocabulary, work=work, study=find_candidates)
-        tools = tools_by_function(run for task in pool for run in task)
-        harmed = find_harmed_tasks(run for task in pool for run in task)
+    with Pool() as pool, options.open_work() as work:
+        runs = RunReading(read_traces(options.runs, options.reading), work=work)
+        for run in runs:
+            pool.put(run)
         count = len(pool)
-    checks = Validator(vocabulary.closed)
-    with open_store(options.store, create=True) as store:
-        build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools)
-        bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
-    refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
+        if not count:
+            return WatchRound(0, served=False)
+        harmed = find_harmed_tasks(run for task in pool for run in task)
+        vocabulary = learn_vocabulary(pool, work=work)
+        keys = Selection(pool.sketches()).keys
+        checks, tools = Validator(vocabulary.closed), runs.tools.by_function()
+        with contrast_selected(pool, keys, vocabulary, work=work, study=find_candidates) as packets:
+            pool.close()  # from here on, only the packets are needed
+            with open_store(options.store, create=True) as store:
+                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, work=work)
+                bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
+            refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
     return _serve(options, bank, count, harmed, refused)
 
 
