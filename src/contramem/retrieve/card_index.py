@@ -15,6 +15,9 @@ from contramem.retrieve.scorer import RequestWords, ScorerMaker
 if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
 
+ASKED_AT_ONCE = 4
+"""How many times as many cards are looked at as are wanted, and again if too few of them will do."""
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -111,6 +114,18 @@ class CardIndex:
         order = (-score.round(9)).argsort(kind="stable")[:limit]
         best: list[int] = candidates[order].tolist()
         return best
+
+    def best_with_id(
+        self, ranking: Ranking, limit: int, numbers: Integers, is_wanted: Callable[[str], bool]
+    ) -> list[int]:
+        """The `limit` best of the cards whose id is wanted. Asks about no more cards than it has to."""
+        looked_at = 0
+        while True:
+            looked_at = ASKED_AT_ONCE * (looked_at or limit)
+            ordered = self.best(ranking, looked_at, numbers)
+            wanted = [number for number in ordered if is_wanted(self.cards[number].card_id)][:limit]
+            if len(wanted) == limit or looked_at >= len(numbers):
+                return wanted
 
     def near_best(self, ranking: Ranking, numbers: list[int], share: float) -> list[int]:
         """The `numbers` with at least `share` of the best relevance: if there is a card for this job, cards about other

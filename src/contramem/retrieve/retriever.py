@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -276,11 +276,9 @@ class Retriever:
             allowed = self._of_own_app(index, allowed, query.ability.casefold())
         asked = intents(words)
         wants = asked_changes(query.task, asked)
-        if not profile.paper_search and wants is not None:
-            allowed = index.with_id(allowed, lambda card_id: not only_changes(card_id) or serves(card_id, wants))
-        if profile.verb_intent:
-            allowed = index.with_id(allowed, lambda card_id: serves(card_id, asked))
-        best = index.best(ranking, profile.functions, allowed)
+        for_changes = None if profile.paper_search else wants
+        of_verb = asked if profile.verb_intent else None
+        best = index.best_with_id(ranking, profile.functions, allowed, partial(_is_asked_for, for_changes, of_verb))
         numbers = index.near_best(ranking, best, profile.function_share_of_best)
         if not profile.paper_search and wants:  # what is asked for comes before what has to be looked up for it
             numbers.sort(key=lambda number: not only_changes(index.cards[number].card_id))
@@ -336,6 +334,14 @@ def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard
     for function in functions:
         apps.setdefault(function.app.casefold(), set()).add(function.app)
     return {label: frozenset(names) for label, names in apps.items()}
+
+
+def _is_asked_for(changes: frozenset[str] | None, intents: frozenset[str] | None, card_id: str) -> bool:
+    """Whether the function serves what is asked for. `changes` are what may be changed, `intents` what may be done at
+    all; None: anything."""
+    if changes is not None and only_changes(card_id) and not serves(card_id, changes):
+        return False
+    return intents is None or serves(card_id, intents)
 
 
 def _tells_when(card: Card) -> bool:
