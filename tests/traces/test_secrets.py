@@ -7,7 +7,7 @@ import pytest
 
 from contramem.traces.pool import Pool
 from contramem.traces.secret_names import is_secret_name
-from contramem.traces.secrets import mask_secrets
+from contramem.traces.secrets import SecretMask, mask_secrets
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
 
@@ -25,6 +25,32 @@ def login(**arguments: object) -> Event:
 )
 def test_a_field_that_is_called_a_secret_is_one(name: str) -> None:
     assert is_secret_name(name, "letmein")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["smtpPass", "rootpw", "door_code", "gateCode", "recovery_key", "passport_no", "mothers_maiden_name", "iban"],
+)
+def test_codes_keys_and_numbers_of_papers_are_secrets_by_their_name(name: str) -> None:
+    assert is_secret_name(name, "mosaic magnet")
+
+
+@pytest.mark.parametrize("name", ["confirmation_code", "account_number", "zip_code", "first_name", "sort_key", "http"])
+def test_ordinary_numbers_and_codes_are_none(name: str) -> None:
+    assert not is_secret_name(name, "mosaic magnet")
+
+
+def test_a_secret_is_masked_in_pairs_of_name_and_value() -> None:
+    mask = SecretMask()
+    given = {
+        "headers": [["Authorization", "mosaic magnet"], ["Accept", "any text"]],
+        "env": [{"key": "otp", "value": "ribbon glacier"}, {"key": "mode", "value": "fast"}],
+    }
+    mask.collect(given)
+    assert mask.apply(given) == {
+        "headers": [["Authorization", "<SECRET_1>"], ["Accept", "any text"]],
+        "env": [{"key": "otp", "value": "<SECRET_2>"}, {"key": "mode", "value": "fast"}],
+    }
 
 
 @pytest.mark.parametrize("name", ["page_token", "password_id", "keyword", "pinned", "user", "monkey", "max_tokens"])

@@ -34,6 +34,8 @@ MAX_CHOICE_WORDS = 4
 MAX_KEY_CHARS = 120
 MAX_KEY_PARTS = 4
 MAX_KEY_WORDS = 8
+MAX_PART_WORDS = 5
+"""Of one identifier in a key that lists several: `user_abroad_roaming_enabled_off`."""
 MAX_NAME_CHARS = 80
 MAX_NAME_WORDS = 8
 MAX_FIELD_CHARS = 60
@@ -45,8 +47,10 @@ MAX_UNSPACED_LETTERS = 20
 """In a path: of scripts without spaces, whatever stands between them."""
 MAX_INTEGER = 2**63
 
-_LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
+_LABEL = re.compile(r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
 _KEY = re.compile(r"[\w .:/+#&()@,=~%*|'-]+")
+_LISTED = re.compile(r"[\w.:/@~%=|\[\]-]+")
+_BETWEEN = re.compile(r"[|\[\]]+")
 _FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})[\w .:/#&()@,-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
@@ -224,7 +228,22 @@ def plain_key(text: str) -> str:
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS) and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS):
         return key
-    return f"key-{digest(text)[:12]}"
+    return _shorten_key(text) or f"key-{digest(text)[:12]}"
+
+
+def _shorten_key(text: str) -> str:
+    """A key that lists identifiers (`[login]wrong_pin|locked_card[PERSONA:Hard]`): the first of them, no more words
+    than any key may have, and a digest of the whole. Empty if it is no such list: one word after the other is a
+    sentence."""
+    kept: list[str] = []
+    for part in filter(None, _BETWEEN.split(text) if _LISTED.fullmatch(text) else ()):
+        is_identifier = (1 if not kept else 2) <= _count_words(part) <= MAX_PART_WORDS
+        if not is_identifier or _count_words("/".join([*kept, part])) > MAX_KEY_WORDS:
+            break
+        kept.append(part)
+    key = f"{'/'.join(kept)}~{digest(text)[:8]}"
+    is_plain = len(kept) > 1 and len(key) <= MAX_KEY_CHARS and _is_plain(key, _KEY, MAX_KEY_WORDS)
+    return key if is_plain and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS) else ""
 
 
 @lru_cache(maxsize=8192)

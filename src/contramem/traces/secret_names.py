@@ -14,32 +14,49 @@ from contramem.traces.effects import words
 _ALONE = frozenset(
     """password passwd pwd passphrase passcode secret secrets credential credentials authorization cookie cookies otp
     cvv cvc cvv2 ssn apikey bearer jwt totp mfa pincode mdp creds csrf xsrf psk pw passwords sessionid mnemonic dni cpf
-    curp tckn pesel bsn hetu aadhaar personnummer""".split()
+    curp tckn pesel bsn hetu aadhaar personnummer salt hmac sessid phpsessid jsessionid iban clabe imei privkey parol
+    seedwords""".split()
 )
-_ENDINGS = ("password", "passwort", "kennwort", "passphrase", "passcode", "secret", "apikey", "masterkey", "privatekey")
+_ENDINGS = (
+    "password",
+    "passwort",
+    "kennwort",
+    "passphrase",
+    "passcode",
+    "secret",
+    "apikey",
+    "masterkey",
+    "privatekey",
+    "pw",
+)
 """Of names that are one word: `dbpassword`, `Kundenkennwort`."""
 _LAST = frozenset({"token", "pin"})
 _NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
 _PAIRS = frozenset(
     {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
-    | {(first, "pass") for first in "db user master admin root sudo".split()}
+    | {(first, "key") for first in "recovery app subscription consumer client shared storage wallet product".split()}
+    | {(first, "pass") for first in "db user master admin root sudo smtp imap ftp mail login proxy wifi".split()}
+    | {(first, "code") for first in "door gate alarm unlock lock access entry mfa otp sms login".split()}
+    | {("passport", "number"), ("passport", "no"), ("tax", "id"), ("national", "id"), ("maiden", "name")}
     | {("card", "number"), ("security", "code"), ("security", "number"), ("pin", "code"), ("session", "key")}
     | {("session", "cookie"), ("auth", "code"), ("verification", "code"), ("recovery", "code"), ("backup", "code")}
-    | {("seed", "phrase"), ("signature", "key")}
+    | {("seed", "phrase"), ("seed", "words"), ("signature", "key"), ("two", "factor")}
 )
 _PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 
 _SPACED = (
     "contraseña,contrasena,contrasenya,contrasinal,clave,codigo secreto,código secreto,passwort,kennwort,zugangscode,"
-    "zugangsdaten,geheim,sicherheitscode,losungswort,mot de passe,motdepasse,"
+    "zugangsdaten,geheim,sicherheitscode,losungswort,mot de passe,motdepasse,mot de pas,"
     "code secret,phrase secrète,code d'accès,senha,palavra-passe,palavra passe,código de acesso,parola,parolă,"
     "codice segreto,codice di accesso,codice fiscale,wachtwoord,toegangscode,burgerservicenummer,lösenord,losenord,"
     "adgangskode,kodeord,passord,salasana,tunnusluku,henkilötunnus,lykilorð,aðgangsorð,hasło,haslo,heslo,jelszó,jelszo,"
+    "jelszav,"
     "парол,кодовое слово,секретное слово,гасло,құпия сөз,құпиясөз,нууц үг,лозинк,lozinka,šifra,šifru,geslo,slaptažod,"
     "slaptazod,parool,salasõna,fjalëkalim,fjalekalim,κωδικ,συνθηματικ,şifre,sifre,şifrə,kimlik no,mật khẩu,mat khau,"
     "kata sandi,kata laluan,kontrasenyas,nenosiri,neno la siri,nywila,kalmar sirri,iphasiwedi,erayga sirta,pasahitz,"
+    "facal faire,facalfaire,lihim na salita,"
     "cyfrinair,pasfhocal,focal faire,pasvorto,סיסמ,كلمة المرور,كلمة السر,الرقم السري,رمز الدخول,رمز عبور,"
-    "گذرواژه,کلمه عبور,پاس ورڈ,पासवर्ड,कूटशब्द,পাসওয়ার্ড,கடவுச்சொல்,పాస్‌వర్డ్,పాస్వర్డ్,પાસવર્ડ,ਪਾਸਵਰਡ,ಪಾಸ್‌ವರ್ಡ್,ಪಾಸ್ವರ್ಡ್,"
+    "گذرواژه,کلمه عبور,خفیہ لفظ,پاس ورڈ,पासवर्ड,कूटशब्द,পাসওয়ার্ড,গোপন শব্দ,கடவுச்சொல்,పాస్‌వర్డ్,పాస్వర్డ్,પાસવર્ડ,ਪਾਸਵਰਡ,ಪಾಸ್‌ವರ್ಡ್,ಪಾಸ್ವರ್ಡ್,"
     "പാസ്‌വേഡ്,പാസ്വേഡ്,මුරපදය,የይለፍ ቃል,პაროლი,գաղտնաբառ"
 )
 _UNSPACED = (
@@ -80,7 +97,7 @@ def _split_name(name: str) -> tuple[str, ...]:
 def _names_a_secret(named: tuple[str, ...]) -> bool:
     if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
         return True
-    if any(pair in _PAIRS for pair in pairwise(named)) and named[-1] != "name":
+    if any(pair in _PAIRS and (named[-1] != "name" or pair[1] == "name") for pair in pairwise(named)):
         return True
     if named[-1].endswith(_ENDINGS):
         return True

@@ -8,7 +8,7 @@ seen which call took the token that another one returned.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -41,7 +41,8 @@ _IN_PROSE = (
     "social security number,card_number,security code,verification code,one-time code,login code,2fa code,"
     "national insurance number,passport number,passport,aadhaar,csrf,xsrf,psk,pesel,cpf,dni,nino,"
     "door code,gate code,access code,alarm code,unlock code,maiden name,security answer,memorable word,secret word,"
-    "product key,activation key,license key,licence key,recovery code,backup code"
+    "product key,activation key,license key,licence key,recovery code,backup code,recovery codes,backup codes,"
+    "magic word,pw"
 ).split(",")
 _WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
 _MARKS_OF_ISSUERS = AhoCorasick(
@@ -71,7 +72,7 @@ _LOGIN = re.compile(
     r"|\bmysql\w*\s[^|;&\n]{0,80}?-(p[^\s=]{4,120})|\bsshpass\s+-p\s?(\S{1,120})"
 )
 """As .netrc, curl and database clients take a login."""
-_SEED = re.compile(r"\b(?:seed|phrase|mnemonic)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
+_SEED = re.compile(r"\b(?:seed|phrase|mnemonic|words)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
 """The words that open a wallet: twelve to twenty-four in a row."""
 _MARKS_OF_LOGIN = ("login", " -u", "\t-u", "\n-u", "mysql", "sshpass")
 _AS_WORDS = str.maketrans("_-", "  ")
@@ -142,6 +143,21 @@ def _field_of(key: str, around: str, value: object) -> str:
     return around if is_secret_name(around, value) and not is_secret_name(key, value) else key
 
 
+_KEYS_OF_NAMES = ("name", "key", "field", "header", "label", "variable")
+
+
+def _name_in_pair(pair: Mapping[str, Any], key: str) -> str:
+    """`{"name": "api_key", "value": ...}`: what the value is called."""
+    if key != "value":
+        return ""
+    return next((name for named in _KEYS_OF_NAMES if isinstance(name := pair.get(named), str)), "")
+
+
+def _name_of_item(items: Sequence[Any], item: object) -> str:
+    """`["api_key", ...]`: what the second of two is called."""
+    return items[0] if len(items) == 2 and item is items[1] and isinstance(items[0], str) else ""
+
+
 def secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
     lowered = (text.lower() if len(text.lower()) == len(text) else text).translate(_AS_WORDS)
@@ -156,7 +172,7 @@ def secrets_in_prose(text: str) -> Iterator[str]:
     yield from secrets_after_foreign_words(text, lowered)
     if any(mark in text for mark in _MARKS_OF_LOGIN):  # searching for the form itself takes long
         yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
-    if "seed" in lowered or "phrase" in lowered or "mnemonic" in lowered:
+    if "seed" in lowered or "phrase" in lowered or "mnemonic" in lowered or "words" in lowered:
         yield from (match[1] for match in _SEED.finditer(text))
     if "your" in lowered:
         yield from (match[1] for match in _BEFORE_CODE.finditer(text))
@@ -181,12 +197,10 @@ class SecretMask:
         """Take in every secret under `value`, whose own field is called `name`."""
         if isinstance(value, dict):
             for key, child in value.items():
-                self.collect(
-                    child, name if is_secret_name(name, child) and not is_secret_name(key, child) else str(key)
-                )
+                self.collect(child, _field_of(str(key), _name_in_pair(value, str(key)) or name, child))
         elif isinstance(value, (list, tuple)):
             for child in value:
-                self.collect(child, name)
+                self.collect(child, _name_of_item(value, child) or name)
         elif isinstance(value, str):
             if name and is_secret_name(name, value):
                 self._take(value)
@@ -205,9 +219,12 @@ class SecretMask:
     def apply(self, value: Any, name: str = "") -> Any:
         """`value` with its secrets replaced, in names of fields too."""
         if isinstance(value, dict):
-            return {mask_name(key): self.apply(child, _field_of(str(key), name, child)) for key, child in value.items()}
+            return {
+                mask_name(key): self.apply(child, _field_of(str(key), _name_in_pair(value, str(key)) or name, child))
+                for key, child in value.items()
+            }
         if isinstance(value, (list, tuple)):
-            return [self.apply(child, name) for child in value]
+            return [self.apply(child, _name_of_item(value, child) or name) for child in value]
         if isinstance(value, str):
             if name and is_secret_name(name, value):
                 return self._marks.get(value.strip(), value)
