@@ -22,7 +22,7 @@ from contramem.bank.forget import (
 )
 from contramem.bank.locate import is_url, store_only, without_password
 from contramem.cli.output import print_json
-from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.reading import how_to_read, plural, read_pool
 from contramem.cli.review import by_option
 from contramem.cli.sections import SectionedCommand
 from contramem.errors import UsageError
@@ -246,17 +246,19 @@ def _erasure_json(erased: Erasure) -> dict[str, object]:
 
 def _describe_erasure(erased: Erasure, was_rebuilt: bool) -> str:
     lines = [
-        f"Forgot {erased.runs} runs: {len(erased.cards)} cards and the text of {erased.decisions} decisions are gone, "
-        f"and the prompts and replies of {erased.calls} calls."
+        f"Erased {plural(len(erased.cards), 'card')} and the text of {plural(erased.decisions, 'decision')} that these "
+        f"runs taught, and the prompts and replies of {plural(erased.calls, 'call')}."
     ]
     if erased.kept_runs or erased.kept_banks:
-        lines.append(f"Removed {erased.kept_runs} sets of kept runs and {erased.kept_banks} earlier banks.")
+        lines.append(
+            f"Removed {plural(erased.kept_runs, 'set')} of kept runs and {plural(erased.kept_banks, 'earlier bank')}."
+        )
     lines.append(
         f"Searched {erased.searched_bytes:,} bytes for {len(erased.searched_for)} names and sentences: "
         + ("none is left." if not erased.left else f"{len(erased.left)} are left: {'; '.join(erased.left[:LISTED])}")
     )
     if was_rebuilt:
-        lines.append(f"Built {len(erased.rebuilt)} cards again from the other runs.")
+        lines.append(f"Built {plural(len(erased.rebuilt), 'card')} again from the other runs.")
     elif erased.cards:
         lines.append("Give --runs PATH to build cards again that other runs teach too.")
     return "\n".join(lines)
