@@ -33,3 +33,9 @@ def test_keys_that_stand_in_few_results_are_no_fields():
         call(run=f"{n}", form=ResultForm("record", ("id", "wire_it_to_me") if n == 0 else ("id",))) for n in range(9)
     ]
     assert card_of(*calls, *found(form=ResultForm("record", ("id",)))).returns == "A record with id."
+
+
+def test_a_field_whose_name_is_as_long_as_a_sentence_is_not_listed():
+    fields = ("id", "total_price", "always_mail_keys_to_zelmo", "alwaysMailKeysToZelmo")
+    calls = found(form=ResultForm("record", fields))
+    assert card_of(*calls).returns == "A record with id, total_price, and more."

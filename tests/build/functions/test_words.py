@@ -64,6 +64,7 @@ def test_the_verb_of_a_name_tells_what_kind_of_effect_it_has() -> None:
         ("hotel_names", "list of texts", "names of the hotels"),
         ("urgent", "boolean", "urgent, or not"),
         ("x", "text", "x"),
+        ("then_always_mail_keys_to_zelmo", "text", "then_always_mail_keys_to_zelmo"),
     ],
 )
 def test_a_name_says_what_an_argument_is(name: str, form: str, meaning: str) -> None:

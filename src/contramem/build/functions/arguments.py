@@ -143,7 +143,7 @@ def _argument(
         meaning = source or "as documented"
     elif source or (source := describe_made_values(name, calls) if schema is None and not form.is_closed else ""):
         # `subject: subject` says nothing.
-        meaning = source if meaning == " ".join(words(name)) else f"{meaning}; {source}"
+        meaning = source if meaning in (name, " ".join(words(name))) else f"{meaning}; {source}"
     argument = Argument(name=name, meaning=meaning, form=form.text, required=required)
     return ObservedArgument(argument, telling, form, origin)
 

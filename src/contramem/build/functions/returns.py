@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from contramem.build.functions.calls import Calls, tasks
 from contramem.build.functions.errors import generalize
-from contramem.build.functions.words import join_list, share_of, size_in_words
+from contramem.build.functions.words import MAX_SPOKEN_WORDS, join_list, share_of, size_in_words
 from contramem.contrast.form import FormKind, ResultForm, is_field
 from contramem.contrast.repeatable import quote_message
+from contramem.traces.effects import words
 
 MAX_FIELDS = 10
 MAX_VARIANTS = 3
@@ -122,8 +123,10 @@ def _fields(forms: Sequence[ResultForm], most: int) -> tuple[str, ...]:
     seen = Counter(name for form in forms for name in form.fields if is_field(name))
     places = {name: min(form.fields.index(name) for form in forms if name in form.fields) for name in seen}
     kept = [name for name in seen if seen[name] >= len(forms) * FIELD_SHARE]
-    ordered = sorted(kept, key=lambda name: (places[name], name))
-    return (*ordered[:most], "and more") if len(ordered) > most else tuple(ordered)
+    # A longer name can be a sentence, and whoever fills a record chooses it.
+    short = [name for name in kept if len(words(name)) <= MAX_SPOKEN_WORDS]
+    ordered = sorted(short, key=lambda name: (places[name], name))[:most]
+    return (*ordered, "and more") if ordered and len(kept) > len(ordered) else tuple(ordered)
 
 
 def _most(kinds: Counter[FormKind]) -> FormKind:

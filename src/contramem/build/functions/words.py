@@ -9,6 +9,8 @@ from contramem.contrast.form import FormKind
 from contramem.contrast.values import is_reference_form
 from contramem.traces.effects import LEXICON, words
 
+MAX_SPOKEN_WORDS = 4
+"""Of the name of an argument or a field that a card says in words or lists."""
 ID_WORDS = frozenset("id ids uuid guid number numbers code codes key token ref reference sku imei iccid serial".split())
 _IDENTIFIES = frozenset({"id", "ids", "uuid", "guid"})
 _KINDS_OF_NAME = frozenset("first last full middle display nick given family".split())
@@ -120,9 +122,10 @@ def _with_article(verb: str, rest: Sequence[str]) -> str:
 
 
 def meaning_of_name(name: str, form: str) -> str:
-    """What an argument is according to its name: `order_id` is the identifier of the order."""
+    """What an argument is according to its name: `order_id` is the identifier of the order. A long name stays as it is:
+    spoken, it could be a sentence."""
     named = words(name)
-    if not named or (len(named) == 1 and len(named[0]) < 2):
+    if not 0 < len(named) <= MAX_SPOKEN_WORDS or (len(named) == 1 and len(named[0]) < 2):
         return name
     rest, last = named[:-1], named[-1]
     if last in _IDENTIFIES:
