@@ -53,7 +53,8 @@ def _options(run: Run, **inner: object) -> None:
 
 
 def _rename(run: Run, name: str, to: str) -> None:
-    for named in [*_calls(run, name), *_answers(run, name), _tool(run, name)]:
+    tools = [tool for tool in run["tools"] if tool["name"].endswith(name)]
+    for named in [*_calls(run, name), *_answers(run, name), *tools]:
         named["name"] = named["name"].removesuffix(name) + to
 
 
@@ -239,7 +240,9 @@ EIGHTH_PLACES: dict[str, Put] = {
     "attachment": _attachment,
     "file": lambda run, text: _insert(run, "user", {"fileData": {"fileUri": f"gs://garage/{text}", "mimeType": text}}),
     "code that ran": _code,
-    "thought": lambda run, text: _insert(run, "mechanic", {"text": text, "thought": True, "thoughtSignature": text}),
+    "part that is a thought": lambda run, text: _insert(
+        run, "mechanic", {"text": text, "thought": True, "thoughtSignature": text}
+    ),
     "words beside a call": lambda run, text: _insert(
         run, "mechanic", {"text": text}, {"functionCall": dict(_calls(run, "find_car")[0])}, at=1
     ),

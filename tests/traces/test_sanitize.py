@@ -302,3 +302,24 @@ def test_a_task_id_with_a_sentence_a_secret_or_an_address_is_no_list(key: str) -
 def test_a_sign_straight_after_a_colon_is_no_label() -> None:
     assert plain_label("jelige:-violin-hammock", 10).startswith("label-")
     assert plain_label("ollama:llama3.1:8b", 10) == "ollama:llama3.1:8b"
+
+
+@pytest.mark.parametrize(
+    "name", ["Depot.drivers_license:_YERLC838027SQ9AX", "Depot.YERLC838027SQ9AX", "Depot.pass:_plum"]
+)
+def test_no_function_is_named_by_a_licence_or_by_what_stands_behind_a_colon(name: str) -> None:
+    assert plain_name(name).startswith("Depot.unnamed_")
+
+
+@pytest.mark.parametrize("name", ["a.b::c", "std::_internal", "ns:tool", "Foo.get_ISO8601"])
+def test_names_with_colons_and_capitals_stay(name: str) -> None:
+    assert plain_name(name) == name
+
+
+def test_a_date_in_capitals_is_no_number_of_a_vehicle() -> None:
+    assert plain_label("GPTTURBO20240409", 10) == "GPTTURBO20240409"
+
+
+def test_letters_around_an_issued_secret_do_not_hide_it() -> None:
+    assert "ASIAPPCV3NTBW6LIMXWC" not in plain_field("xASIAPPCV3NTBW6LIMXWCy")
+    assert plain_field("region_ASIA") == "region_ASIA"

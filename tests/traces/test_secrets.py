@@ -7,7 +7,7 @@ import pytest
 
 from contramem.traces.pool import Pool
 from contramem.traces.secret_names import is_secret_name
-from contramem.traces.secrets import SecretMask, mask_secrets
+from contramem.traces.secrets import SecretMask, mask_secrets, secrets_in_prose
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
 
@@ -187,3 +187,20 @@ def test_what_a_text_calls_a_password_in_another_language_is_masked(text: str) -
 def test_a_word_for_a_password_without_one_masks_nothing(text: str) -> None:
     (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
     assert masked.events[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Error: wrong secretAnswer Football.243", "Football.243"),
+        ("wrong secret_answer: blue door", "blue door"),
+        ("pinCode 4711ab", "4711ab"),
+    ],
+)
+def test_a_name_that_begins_like_a_secret_names_one_in_a_text(text: str, secret: str) -> None:
+    assert list(secrets_in_prose(text)) == [secret]
+
+
+@pytest.mark.parametrize("text", ["password_id: 55", "passwordPolicy: strict", "token_count = 12", "tokenType: bearer"])
+def test_a_name_about_a_secret_names_none(text: str) -> None:
+    assert list(secrets_in_prose(text)) == []

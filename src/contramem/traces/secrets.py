@@ -25,13 +25,13 @@ _FAKE_NUMBER = 9_000_000_000
 
 ISSUED = re.compile(
     r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
-    r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
+    r"|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
     r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w\-]{30,}|SG\.[\w\-]{16,}\.[\w\-]{16,}|whsec_[A-Za-z0-9+/=]{20,}"
     r"|d[opr]{2}_v1_[0-9a-f]{32,}|shp[a-z]{2}_[0-9a-fA-F]{24,}|dapi[0-9a-f]{32}|(?<=hooks\.slack\.com/services/)[\w/]{20,}"
     r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?|lin_api_\w{20,}|ntn_\w{20,}|hv[sb]\.[\w\-]{20,}|sq0[a-z]{3}-[\w\-]{20,}"
     r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}|GOCSPX-[\w\-]{20,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]*-----END [A-Z ]*-----)?)"
-    r"|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
+    r"|(?<![A-Z])(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
 )
 """The marks that issuers put on their secrets, so that scanners find them, and the login in a link. Inside of longer
 names too."""
@@ -75,6 +75,8 @@ _LOGIN = re.compile(
 _SEED = re.compile(r"\b(?:seed|phrase|mnemonic|words)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
 """The words that open a wallet: twelve to twenty-four in a row."""
 _MARKS_OF_LOGIN = ("login", " -u", "\t-u", "\n-u", "mysql", "sshpass")
+_REST_OF_NAME = re.compile(r"(?:[A-Z][a-z]+|[_-][A-Za-z]+){1,3}(?![A-Za-z_-])")
+"""Of a name that begins like a secret: `secretAnswer`."""
 _AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
 """`--password VALUE`, as shells take it."""
@@ -164,6 +166,8 @@ def secrets_in_prose(text: str) -> Iterator[str]:
     for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
         if start and text[start - 1].isalpha() and not text[start].isupper():
             continue
+        if (rest := _REST_OF_NAME.match(text, end)) and is_secret_name(text[start : rest.end()], ""):
+            end = rest.end()
         flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
         if match := _WHAT_FOLLOWS.match(text, end) or flag:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
