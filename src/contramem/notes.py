@@ -66,15 +66,15 @@ class RunNotes:
     """About one run."""
 
     verdicts: Answers[Guard, Verdict] = field(default_factory=Answers)
-    fitted: Answers[Any, Guard] = field(default_factory=Answers)
-    """Guards without the conditions that some runs of the task show to be true."""
+    together: Answers[tuple[Guard, tuple[tuple[str, str], ...]], tuple[Verdict, ...]] = field(default_factory=Answers)
+    """Verdicts of this run and others of its task, by guard and their names: what one was shown holds for all."""
     found: Answers[str, Any] = field(default_factory=Answers)
     """What the run shows, by name."""
 
     @classmethod
     def without_guards(cls) -> RunNotes:
         """For runs that stay loaded while an author tries one guard after another."""
-        return cls(verdicts=NoAnswers(), fitted=NoAnswers())
+        return cls(verdicts=NoAnswers(), together=NoAnswers())
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -207,8 +207,9 @@ class _RunCalls:
             self._uses[use.giver].append((position, use))
         self._next = _next_of_function(calls)
         self._next_that_worked = _next_of_function(calls, worked=True)
-        self.before = list(_find_tries_before(calls))
-        self.later = list(_find_tries_later(calls))[::-1]
+        things = [_CallThings.of(step) for step in calls]
+        self.before = list(_find_tries_before(calls, things))
+        self.later = list(_find_tries_later(calls, things))[::-1]
 
     def feeds(self, step: Step) -> tuple[ResultUse, ...]:
         if self._first.get(step.function) != step.position:
@@ -257,39 +258,56 @@ def _next_of_function(calls: Sequence[Step], *, worked: bool = False) -> list[in
 # What was tried on the same thing
 
 
+class _CallThings(NamedTuple):
+    """The things that a call refers to."""
+
+    named: dict[str, str]
+    """By argument."""
+    acted_on: set[str]
+    """All of them, if the call may change them."""
+
+    @classmethod
+    def of(cls, step: Step) -> _CallThings:
+        named = {name: value for name, value in step.arguments.items() if _is_thing(value)}
+        acted_on = {value for _, value in scalars(step.arguments) if _is_thing(value)} if _acts(step) else set()
+        return cls(named, acted_on)
+
+
 def _is_thing(value: object) -> bool:
-    return isinstance(value, str) and _THING.fullmatch(value) is not None
+    return isinstance(value, str) and value.startswith("<") and _THING.fullmatch(value) is not None
 
 
-def _find_tries_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+def _find_tries_before(
+    calls: Sequence[Step], things: Sequence[_CallThings]
+) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
     """For each call and argument that refers to a thing: functions with effects tried on it earlier, and whether one
     worked."""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
-    for step in calls:
-        yield _find_tries_on_things(step, tried)
-        for thing in _things_acted_on(step):
+    for step, of_step in zip(calls, things, strict=True):
+        yield _find_tries_on_things(of_step.named, tried)
+        for thing in of_step.acted_on:
             tried[thing][step.function] = tried[thing].get(step.function, False) or not step.error
 
 
-def _find_tries_later(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+def _find_tries_later(
+    calls: Sequence[Step], things: Sequence[_CallThings]
+) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
     """The same from the last call to the first: what was tried on it later, and whether that worked at the first
     attempt."""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
-    for step in reversed(calls):
-        yield _find_tries_on_things(step, tried)
-        for thing in _things_acted_on(step):
+    for step, of_step in zip(reversed(calls), reversed(things), strict=True):
+        yield _find_tries_on_things(of_step.named, tried)
+        for thing in of_step.acted_on:
             tried[thing][step.function] = not step.error
 
 
-def _things_acted_on(step: Step) -> set[str]:
-    return {value for _, value in scalars(step.arguments) if _is_thing(value)} if _acts(step) else set()
-
-
-def _find_tries_on_things(step: Step, tried: dict[str, dict[str, bool]]) -> dict[str, tuple[AlternativeCall, ...]]:
+def _find_tries_on_things(
+    named: dict[str, str], tried: dict[str, dict[str, bool]]
+) -> dict[str, tuple[AlternativeCall, ...]]:
     return {
         name: tuple(AlternativeCall(function, worked) for function, worked in sorted(tried[value].items()))
-        for name, value in step.arguments.items()
-        if _is_thing(value) and value in tried
+        for name, value in named.items()
+        if value in tried
     }
 
 

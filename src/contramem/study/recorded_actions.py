@@ -45,6 +45,8 @@ class RecordedActions:
         """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build;
         without them, verdicts are not remembered."""
         self.run, self.task_key = run, run.task_key
+        self.name = share((run.source, run.run))
+        """Its name among the runs of its task."""
         self.notes = notes or RunNotes.without_guards()
         if tainted is None:
             tainted = self.notes.found.get("tainted", lambda: find_tainted_calls(run))
@@ -118,10 +120,20 @@ def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict
         places_by_task[run.task_key].append(place)
     verdicts: list[Verdict] = ["vacuous"] * len(runs)
     for places in places_by_task.values():
-        group = [runs[place] for place in places]
-        for place, verdict in zip(places, _replay_each(_fit_to_task(guard, group), group), strict=True):
+        of_task = _replay_together(guard, [runs[place] for place in places])
+        for place, verdict in zip(places, of_task, strict=True):
             verdicts[place] = verdict
     return verdicts
+
+
+def _replay_together(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
+    """The verdicts of runs of one task, without the conditions that these runs show to be true. Noted for just these
+    runs: with others, more may be shown."""
+
+    def find() -> tuple[Verdict, ...]:
+        return tuple(_replay_each(apply_task_facts(guard, partial(_actions_of, runs)), runs))
+
+    return runs[0].notes.together.get((guard, tuple([run.name for run in runs])), find)
 
 
 def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
@@ -131,13 +143,6 @@ def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]
         return [run.replay(guard) for run in runs]
     idle = automaton(guard).verdict
     return [idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs]
-
-
-def _fit_to_task(guard: Guard, runs: Sequence[RecordedActions]) -> Guard:
-    """The guard without the conditions that these runs of a task show to be true. Noted for just these runs: with
-    others, more may be shown."""
-    question = guard, tuple((run.run.source, run.run.run) for run in runs)
-    return runs[0].notes.fitted.get(question, lambda: share(apply_task_facts(guard, partial(_actions_of, runs))))
 
 
 def heard_functions(guard: Guard) -> frozenset[str] | None:
