@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ import pytest
 from tests.build.test_parts import TwoAtOnce
 from tests.made_runs import call, run
 
+from contramem.bank.frozen import freeze
 from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
 from contramem.build import parts
@@ -113,3 +115,20 @@ def test_notes_about_a_task_are_not_used_once_its_runs_have_changed(tmp_path: Pa
     with_notes = build(changed, tmp_path / "noted.db", work)
     assert "t11" in replayed
     assert with_notes == build(changed, tmp_path / "plain.db", NO_WORK)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bank_that_grew_differs_from_a_new_one_in_version_numbers_only(tmp_path: Path, seed: int) -> None:
+    work = WorkInMemory()
+    build(make_runs(range(12), seed), tmp_path / "grown.db", work)
+    build(make_runs(range(14), seed), tmp_path / "grown.db", work)
+    build(make_runs(range(14), seed), tmp_path / "new.db", NO_WORK)
+    grown, new = (read_frozen_cards(tmp_path / name) for name in ("grown.db", "new.db"))
+    assert any(card["kind"] == "skill" for card in new)
+    assert grown != new
+    assert [card | {"version": 0} for card in grown] == [card | {"version": 0} for card in new]
+
+
+def read_frozen_cards(store: Path) -> list[dict[str, object]]:
+    with open_store(store) as opened:
+        return [json.loads(line) for line in freeze(opened.bank()).splitlines()[1:]]
