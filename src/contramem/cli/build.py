@@ -91,7 +91,7 @@ from contramem.validate.validator import Validator
     default=MAX_TASKS,
     show_default=True,
     metavar="N",
-    help="Learn from at most N tasks of each ability, drawn evenly from all kinds of them.",
+    help="Learn from at most N tasks of each ability, drawn evenly from groups that call the same functions.",
 )
 @engine_options
 @model_options

@@ -35,8 +35,8 @@ def show_summary(report: BuildReport, bank: Bank, selection: Selection, where: s
     for ability, count in sorted(selection.left_out().items()):
         kept = selection.tasks[ability] - count
         console.print(
-            f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from all "
-            "kinds of them (--max-tasks raises this)."
+            f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from "
+            "groups that call the same functions and end alike (--max-tasks raises this)."
         )
     if not report.changed:
         console.print(_nothing_changed(report, selection.contrastive))

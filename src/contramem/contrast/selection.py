@@ -1,9 +1,9 @@
 """Selection: the tasks that a build learns from, if an ability has very many.
 
-Past a few hundred tasks of one kind, more teach nothing new and only take time. Tasks are drawn evenly from every kind
-(the functions that its runs call, and whether outcomes differ), and within a kind by a digest of their keys. So rare
-kinds are kept, rates within a kind are preserved, and the same runs give the same selection in any order. Only selected
-tasks are contrasted.
+Past a few hundred tasks that are alike, more teach nothing new and only take time. Tasks are drawn evenly from groups
+whose runs call the same functions and end alike, and within a group by a digest of their keys. So rare groups are kept,
+rates within a group are preserved, and the same runs give the same selection in any order. Only selected tasks are
+contrasted. (These groups are not the kinds of tasks in study/kinds.py, which also compare the words of requests.)
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Selection:
         return {ability: seen - self._max_tasks for ability, seen in self.tasks.items() if seen > self._max_tasks}
 
     def _select(self, tasks: list[TaskSketch]) -> Iterator[str]:
-        """Yield the first task of each kind, then the second of each kind, and so on."""
+        """Yield the first task of each group, then the second of each group, and so on."""
         if self._max_tasks is None or len(tasks) <= self._max_tasks:
             return (task.task_key for task in tasks)
-        by_kind: dict[str, list[str]] = defaultdict(list)
+        groups: dict[str, list[str]] = defaultdict(list)
         for task in sorted(tasks, key=lambda task: (digest(task.task_key), task.task_key)):
-            by_kind[_name_kind(task)].append(task.task_key)
-        ranked = [(rank, kind, key) for kind, keys in by_kind.items() for rank, key in enumerate(keys)]
+            groups[_name_group(task)].append(task.task_key)
+        ranked = [(rank, group, key) for group, keys in groups.items() for rank, key in enumerate(keys)]
         return (key for *_, key in sorted(ranked)[: self._max_tasks])
 
 
-def _name_kind(task: TaskSketch) -> str:
+def _name_group(task: TaskSketch) -> str:
     return digest("\n".join([str(task.passes), str(task.fails), *task.called]))
