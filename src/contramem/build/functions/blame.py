@@ -88,7 +88,8 @@ def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
     return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)
 
 
-def convictions(calls: Calls) -> list[GuessedArgument]:
+@lru_cache(maxsize=1)  # two fields of a card ask for it
+def convictions(calls: Calls) -> Sequence[GuessedArgument]:
     """Arguments whose values failed much more often if they had been seen nowhere before, clearest first.
 
     A call that makes up two values fails once: what the clearer one explains does not count against the other.
