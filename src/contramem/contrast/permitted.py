@@ -37,6 +37,8 @@ _DOCUMENTED_LIST = re.compile(
     rf"(?:^|[:(\[])\s*({_QUOTED_ITEM}(?:{_SEPARATOR}{_QUOTED_ITEM}){{1,{MAX_PERMITTED - 1}}}"
     rf"|{_BARE_ITEM}(?:{_SEPARATOR}{_BARE_ITEM}){{1,{MAX_PERMITTED - 1}}})(?=\s*(?:[\])}}>.;\n]|$))"
 )
+_GENERIC = frozenset("id name value type number field code key".split())
+"""Words of arguments that say nothing about which one is meant."""
 _EXAMPLES = re.compile(r"\be\.? ?g\b|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike\b", re.IGNORECASE)
 
 
@@ -77,8 +79,8 @@ def find_documented_values(description: str) -> tuple[str, ...]:
 
 
 def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, Any]]) -> str | None:
-    """The role of the (role, value) slot that the list is for: one the text names before the list, or one whose value
-    it refuses."""
+    """The role of the (role, value) slot that the list is for: one the text names before the list, one whose value it
+    refuses, or the only one that shares a word with it (`List not valid` is about `list_name`)."""
     before = refusal[: permitted.start]
     spoken = set(words(before))
     named = [role for role, _ in slots if words(role) and spoken.issuperset(words(role))]
@@ -86,7 +88,10 @@ def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, A
         return max(named, key=lambda role: (len(words(role)), role))
     outside = before + " " + refusal[permitted.end :]
     refused = {role for role, value in slots if isinstance(value, str) and value and _stands_in(value, outside)}
-    return refused.pop() if len(refused) == 1 else None
+    if len(refused) == 1:
+        return refused.pop()
+    alike = {role for role, _ in slots if not spoken.isdisjoint(set(words(role)) - _GENERIC)}
+    return alike.pop() if len(alike) == 1 else None
 
 
 def _stands_in(value: str, text: str) -> bool:

@@ -9,6 +9,7 @@ from tests.made_runs import call, packet, run
 
 from contramem.bank.bank import BankEntry
 from contramem.build.learning import learning_card
+from contramem.build.rules.kinds.at_most_once import AtMostOnce
 from contramem.build.rules.proxies import find_proxies
 from contramem.contrast.packet import Packet
 
@@ -61,7 +62,7 @@ def test_a_proven_rule_must_be_more_than_chance_without_the_failures_of_others(t
         assert [card.card.guards[0] for card in find_proxies(cards, shown)] == proxies
 
 
-def test_a_change_made_twice_is_a_mistake_whatever_else_a_run_did(tmp_path: Path) -> None:
+def test_a_change_made_twice_is_a_mistake_of_its_own_where_runs_that_changed_the_same_show_it(tmp_path: Path) -> None:
     packets = [shift(number) for number in range(4)]
     entry = build_skills(tmp_path, *packets).entries[0]
     for number in range(4):
@@ -69,4 +70,8 @@ def test_a_change_made_twice_is_a_mistake_whatever_else_a_run_did(tmp_path: Path
         good = [run(source, True, SAVE, NOTE, MOVE, "Done.", **task) for source in "ab"]
         packets.append(packet(*good, run("c", False, MOVE, MOVE, "Done.", **task)))
     guards = ["precedence(Depot.save, Depot.move)", "at_most_once(Depot.move)"]
-    assert find_proxies([learning_card(observed(entry, guard)) for guard in guards], packets) == []
+    other, twice = (learning_card(observed(entry, guard)) for guard in guards)
+    assert find_proxies([other, twice], packets) == [twice], "found across tasks, it may go along with anything"
+    function = "Depot.move"
+    same_changes = AtMostOnce(function=function, functions=(function,))
+    assert find_proxies([other, twice._replace(rule=same_changes)], packets) == []

@@ -11,18 +11,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from contramem.build.rules.convention_words import find_right_shape
+from contramem.build.rules.endings import ending_of
 from contramem.build.rules.form_names import has_shape, name_form
+from contramem.build.rules.kinds.allowed_value import AllowedValue
 from contramem.build.rules.kinds.argument_form import ArgumentForm
-from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
+from contramem.build.rules.kinds.every_item import EveryItem
+from contramem.build.rules.kinds.last_words import LastWords
 from contramem.build.rules.kinds.look_first import LookFirst
+from contramem.build.rules.kinds.required_argument import RequiredArgument
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.lesson_checks import LessonChecks, find_showing
 from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, Rule, illustrate
-from contramem.build.rules.steps import calls_of
+from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
+from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
@@ -49,7 +54,8 @@ class SharedLesson(NamedTuple):
 
 def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     """Yield what the runs of all these tasks teach together."""
-    yield from (SharedLesson(*shown) for shown in ArgumentForm.find(packets))
+    for kind in (ArgumentForm, AllowedValue, RequiredArgument, EveryItem):
+        yield from (SharedLesson(*shown) for shown in kind.find(packets))
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
     runs = RunSet.of(
         (run for packet in studied for run in packet.recorded.values()),
@@ -69,22 +75,60 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     yield from _learn_unfinished(packets, evidence, runs)
 
 
+class _Shown(NamedTuple):
+    """A task whose runs show what others omitted."""
+
+    packet: Packet
+    kept: Sequence[PacketRun]
+    """Passing runs."""
+    broke: Sequence[PacketRun]
+    """Failing runs."""
+
+
 def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[SharedLesson]:
     """Yield what failing runs omitted entirely, with the task that shows it best."""
     for rule in find_unfinished(evidence, runs):
-        showing = [case for guard in rule.guards for case in find_showing(guard, packets)]
+        showing = list(
+            _find_endings(rule, packets, runs) if isinstance(rule, LastWords) else _find_shown(rule, packets)
+        )
         if not showing:
             continue
-        packet, replayed = max(showing, key=lambda case: _count_shown(rule, *case))
-        good = _find_example(rule, packet, replayed)
-        broken = [run for run in packet.failing if run.letter in replayed.broken]
-        bad = min(broken, key=lambda run: (_count_called(run, rule.functions), len(run.actions)))
-        if isinstance(rule, (LookFirst, CarryOut)):
+        shown = max(showing, key=lambda shown: _count_shown(rule, shown))
+        good = _find_example(rule, shown)
+        bad = min(shown.broke, key=lambda run: (_count_called(run, rule.functions), len(run.actions)))
+        if isinstance(rule, (LookFirst, LastWords)):
             rule = rule.name_only([step.function for run in (good, bad) for step in run.actions])
-        counts = len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)
+        packet = shown.packet
+        counts = len(shown.kept), len(packet.passing), len(shown.broke), len(packet.failing)
         rule = replace(rule, contrast=Contrast(*counts))
         cites = [Cite(run.letter, step.position) for run in (good, bad) for step in run.actions[-1:]]
-        yield SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
+        text = illustrate(rule, packet, good, bad)
+        if isinstance(rule, LastWords):
+            text = rule.name_ending(text)
+        yield SharedLesson(Lesson(rule, text, tuple(cites)), packet)
+
+
+def _find_shown(rule: Rule, packets: Sequence[Packet]) -> Iterator[_Shown]:
+    for guard in rule.guards:
+        for packet, replayed in find_showing(guard, packets):
+            kept = [run for run in packet.passing if run.letter in replayed.held]
+            yield _Shown(packet, kept, [run for run in packet.failing if run.letter in replayed.broken])
+
+
+def _find_endings(rule: LastWords, packets: Sequence[Packet], runs: RunSet) -> Iterator[_Shown]:
+    """The tasks in which failing runs changed nothing and ended so, and passing runs changed something."""
+    changing = [
+        _Shown(
+            packet,
+            [run for run in packet.passing if any(map(is_successful_write, run.actions))],
+            [run for run in packet.failing if not any(map(is_successful_write, run.actions))],
+        )
+        for packet in packets
+    ]
+    for packet, kept, idle in _find_shown(rule, packets) if rule.guards else changing:
+        broke = [run for run in idle if ending_of(packet.recorded[run.letter], runs.functions) == rule.ending]
+        if kept and broke:
+            yield _Shown(packet, kept, broke)
 
 
 def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet, replayed: GuardReplay) -> SharedLesson:
@@ -105,8 +149,8 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
         form=_find_form(guard, instead, evidence),
         comes_first=_comes_first(guard, evidence),
     )
-    good = _clearest(showing, guard)
-    bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], guard)
+    good = _clearest(showing, guard, packet)
+    bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], guard, packet)
     cites = [
         Cite(run.letter, step.position)
         for run in (good, bad)
@@ -116,13 +160,13 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
 
 
-def _count_shown(rule: Rule, packet: Packet, replayed: GuardReplay) -> tuple[int, int]:
+def _count_shown(rule: Rule, shown: _Shown) -> tuple[int, int]:
     """How many usual calls a passing run of the task shows, and how clearly its runs differ."""
-    example = _find_example(rule, packet, replayed)
-    return _count_called(example, rule.functions[:MAX_CALLS]), len(replayed.held) * len(replayed.broken)
+    example = _find_example(rule, shown)
+    return _count_called(example, rule.functions[:MAX_CALLS]), len(shown.kept) * len(shown.broke)
 
 
-def _find_example(rule: Rule, packet: Packet, replayed: GuardReplay) -> PacketRun:
+def _find_example(rule: Rule, shown: _Shown) -> PacketRun:
     """The passing run that shows most of the usual calls; for a second try, one that was refused first."""
 
     def shows(run: PacketRun) -> tuple[bool, int, int]:
@@ -131,7 +175,7 @@ def _find_example(rule: Rule, packet: Packet, replayed: GuardReplay) -> PacketRu
         )
         return tries, _count_called(run, rule.functions[:MAX_CALLS]), -len(run.actions)
 
-    return max((run for run in packet.passing if run.letter in replayed.held), key=shows)
+    return max(shown.kept, key=shows)
 
 
 def _count_called(run: PacketRun, functions: Sequence[str]) -> int:
@@ -164,11 +208,15 @@ def _comes_first(guard: Guard, evidence: Sequence[StudyRun]) -> bool:
     return 2 * sum(then in run.functions for run in kept) > len(kept)
 
 
-def _clearest(runs: Sequence[PacketRun], guard: Guard) -> PacketRun:
-    """The run that shows it with the fewest errors and calls. A run that never made the call shows little."""
+def _clearest(runs: Sequence[PacketRun], guard: Guard, packet: Packet) -> PacketRun:
+    """The run that shows it with the fewest errors and calls. A run that never made the call shows little, and so does
+    a failing run that made the right call and was refused."""
+    demanded = parse_pattern(guard.function) if guard.template == "existence" else None
 
-    def unclear(run: PacketRun) -> tuple[bool, int, int]:
+    def unclear(run: PacketRun) -> tuple[bool, bool, int, int]:
         made = [step for step in run.actions if step.function in guard.functions]
-        return not made, sum(bool(step.error) for step in made), len(run.actions)
+        actions = list(actions_of_steps(run.actions, packet.recorded.get(run.letter)))
+        refused = demanded is not None and not run.passed and any(demanded.matches(action) for action in actions)
+        return refused, not made, sum(bool(step.error) for step in made), len(run.actions)
 
     return min(runs, key=unclear)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contramem.build.rules.accidents import AccidentChecks
-from contramem.build.rules.phrases import names_action
+from contramem.build.rules.phrases import names_action, stem
 from contramem.build.rules.steps import calls_of
 from contramem.contrast.packet import Packet
 from contramem.grading import MAX_CHANCE, MAX_CHANCE_IN_ONE_TASK, contradicts
@@ -26,6 +26,7 @@ from contramem.study.instead import find_instead
 from contramem.study.recorded_actions import heard_functions
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
+from contramem.traces.effects import words
 
 MAX_BY_CHANCE = 10
 """How many rules of a family may be expected by chance to look this good. An overestimate, because rules of one family
@@ -82,7 +83,26 @@ class LessonChecks:
 
     def _is_definite(self, guard: Guard) -> bool:
         """Whether it says something that an agent can act on and that is no accident of the words of requests."""
-        return not (_says_too_little(guard) or self._only_goes_on(guard) or _forbids_by_words(guard))
+        if _says_too_little(guard) or self._only_goes_on(guard) or _forbids_by_words(guard):
+            return False
+        return not (self._repeats_its_name(guard) or self._only_gives_up(guard))
+
+    def _repeats_its_name(self, guard: Guard) -> bool:
+        """Does it demand a look if the request says a word of the function's own name? `search_events` for a request
+        about events is no news."""
+        if guard.template != "existence" or self._effects.get(guard.target) != "read":
+            return False
+        named = {stem(word) for word in words(guard.target.rpartition(".")[2])}
+        said = _request_words(guard)
+        return bool(said) and all(stem(word) in named for word in said)
+
+    def _only_gives_up(self, guard: Guard) -> bool:
+        """Does it forbid a call after another that no passing run makes beside the other, not even before it? Then the
+        order does not matter. Nothing says what to do instead, and runs may make the call as they have failed."""
+        if guard.template != "not_succession" or guard.conditions or guard.function == guard.then:
+            return False
+        calls = {parse_pattern(text).function for text in (guard.function, guard.then)}
+        return not any(run.passed and calls <= set(run.recorded.functions) for run in self._evidence)
 
     def _only_goes_on(self, guard: Guard) -> bool:
         """Does it demand a change after a call that only reads? That runs which carried on with the task passed is not

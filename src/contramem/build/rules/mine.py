@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contramem.build.author import MAX_DELTAS
-from contramem.build.rules.kinds.every_item import EveryItem
 from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.kinds.stop_when_done import StopWhenDone
 from contramem.build.rules.kinds.trap import Trap
@@ -43,7 +42,6 @@ def find_lessons(packet: Packet) -> list[Lesson]:
         lessons = [
             *_learn(packet, enforced),
             *Recovery.find(packet, [replayed.guard for replayed in mined]),
-            *EveryItem.find(packet),
             *_learn(packet, [replayed for replayed in mined if replayed not in enforced]),
         ]
     elif packet.failing:
@@ -54,11 +52,14 @@ def find_lessons(packet: Packet) -> list[Lesson]:
 
 
 def _learn(packet: Packet, mined: Sequence[GuardReplay]) -> Iterator[Lesson]:
+    enabled = enablings((*packet.passing, *packet.failing))
     for replayed in mined:
-        rule = _kind(replayed.guard).learn(replayed, packet)
+        kind = _kind(replayed.guard)
+        rule = kind.learn(replayed, packet)
         if rule is not None:
             good = next(run for run in packet.passing if run.letter in replayed.held)
-            bad = next(run for run in packet.failing if run.letter in replayed.broken)
+            broken = [run for run in packet.failing if run.letter in replayed.broken]
+            bad = next(iter(kind.find_typical(replayed.guard, broken, enabled)), broken[0])
             yield Lesson(rule, illustrate(rule, packet, good, bad), _cite(packet, replayed, rule))
 
 

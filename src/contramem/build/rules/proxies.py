@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from contramem.bank.support import GRADES
 from contramem.build.learning import LearningCard
-from contramem.build.rules.kinds.at_most_once import AtMostOnce
 from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.packet import Packet
@@ -24,7 +23,7 @@ def find_proxies(cards: Sequence[LearningCard], packets: Sequence[Packet]) -> li
     is left are set aside: an observed card must be broken by another failing run, and for a proven one the other runs
     must be more than chance explains.
 
-    Rules that stand alone (a look, the change itself, a change made twice) are not compared.
+    Rules that stand alone (a look, the last words, a second try, a change made twice) are not compared.
     """
     compared = [card for card in cards if card.card.guards and not _stands_alone(card)]
     replays = {card.card.card_id: _replay(card, packets) for card in compared}
@@ -40,8 +39,7 @@ def find_proxies(cards: Sequence[LearningCard], packets: Sequence[Packet]) -> li
 
 
 def _stands_alone(card: LearningCard) -> bool:
-    made_twice = all(guard.template == AtMostOnce.TEMPLATE for guard in guards_of(card.card.guards))
-    return made_twice or (card.rule is not None and card.rule.STANDS_ALONE)
+    return card.rule is not None and card.rule.STANDS_ALONE
 
 
 def _explains_nothing(

@@ -74,7 +74,7 @@ class Rule(ABC):
     KIND: ClassVar[str]
     STANDS_ALONE: ClassVar[bool] = False
     """Is breaking it a mistake whatever else the run did, and no sign of another mistake? Such is what runs left out
-    entirely."""
+    entirely, and the same change made twice where nothing else differs."""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()
@@ -91,6 +91,12 @@ class Rule(ABC):
     def guards(self) -> tuple[Guard, ...]:
         """The checkable part of the rule."""
         return ()
+
+    @property
+    def arguments(self) -> set[str]:
+        """The arguments that it is about: examples show them first."""
+        tested = {test.argument for guard in self.guards for pattern in guard.patterns for test in pattern.conditions}
+        return tested | {guard.argument for guard in self.guards if guard.argument}
 
     @abstractmethod
     def words(self) -> Words:
@@ -183,6 +189,13 @@ class GuardRule(Rule):
         return False
 
     @classmethod
+    def find_typical(
+        cls, guard: Guard, broken: Sequence[PacketRun], enabled: Sequence[Enabling]
+    ) -> Sequence[PacketRun]:
+        """Those of the failing runs that broke it which show best what happens then."""
+        return broken
+
+    @classmethod
     @abstractmethod
     def learn(cls, replayed: GuardReplay, packet: Packet) -> Rule | None:
         """The rule that the guard expresses, with everything on its card; None if an agent could not act on it."""
@@ -242,16 +255,10 @@ def illustrate(
     """The text of a new rule, with examples from runs of the packet that taught it."""
     evidence = Evidence(
         transition=transition,
-        good_example=describe_path(good, rule.functions, _arguments(rule)) if good else "",
-        bad_example=describe_path(bad, rule.functions, _arguments(rule)) if bad else "",
+        good_example=describe_path(good, rule.functions, rule.arguments) if good else "",
+        bad_example=describe_path(bad, rule.functions, rule.arguments) if bad else "",
     )
     return write(rule, tags_of(packet, rule.functions), evidence)
-
-
-def _arguments(rule: Rule) -> set[str]:
-    """The arguments that its guards are about."""
-    tested = {test.argument for guard in rule.guards for pattern in guard.patterns for test in pattern.conditions}
-    return tested | {guard.argument for guard in rule.guards if guard.argument}
 
 
 def _confine(applies_when: str, when: str) -> str:

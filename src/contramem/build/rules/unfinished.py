@@ -1,4 +1,4 @@
-"""Unfinished: what failing runs of an ability omitted entirely. They never looked, gave up, or only announced a change.
+"""Unfinished: what failing runs of an ability omitted entirely. They never looked, gave up, or asked instead of acting.
 
 No condition on data says when this applies, so `study.explain` cannot find it. Each kind of omission becomes one card.
 """
@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile, pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 from contramem.build.functions.words import verb_of
-from contramem.build.rules.kinds.carry_out import CarryOut
+from contramem.build.rules.endings import RunEnding, ending_of
+from contramem.build.rules.kinds.last_words import LastWords
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
@@ -20,7 +21,7 @@ from contramem.monitor.comparison import read_number
 from contramem.monitor.dates import read_time
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.study.atoms import Atom
-from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of
+from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of, union_of
 from contramem.study.recorded_actions import RecordedAction, replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.task_words import TaskWords
@@ -32,35 +33,18 @@ MAX_CONTRADICTING = 0.05
 MIN_TASKS = 2
 """The number of tasks in which failing runs omitted it."""
 MIN_FAILING = 4
+MAX_PASSING = 0.1
+"""The share of the runs that ended in a certain way that may have passed."""
 _EFFECTS = ("read", "write")
 """What runs may leave out."""
 
 
 def find_unfinished(evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[Rule]:
-    """Yield the rules, each with guards that passing runs follow and failing runs break."""
+    """Yield the rules about what passing runs do and failing runs omit."""
     omissions = _Omissions(evidence, RunMasks(evidence, runs))
     yield from omissions.look_first()
-    general = list(omissions.change_something())
-    yield from general
-    # If every request asks for a change, the only question is which one.
-    yield from omissions.carry_out(names_functions=bool(general))
+    yield from omissions.last_words()
     yield from omissions.try_again()
-
-
-class _RequestedChange(NamedTuple):
-    """A change that requests ask for."""
-
-    guard: str
-    function: str
-    failing: Mask
-    """The failing runs that did not make it."""
-    names_function: bool
-    """Whether the guard demands this very function. Otherwise any change of its app will do."""
-
-    def rank(self, covered: Mask) -> tuple[int, bool, int, str]:
-        """Most failing runs that nothing else covers; then a function before a class of functions; then fewest
-        words."""
-        return (self.failing & ~covered).bit_count(), self.names_function, -len(self.guard), self.guard
 
 
 class _Omissions:
@@ -69,35 +53,56 @@ class _Omissions:
     def __init__(self, evidence: Sequence[StudyRun], masks: RunMasks) -> None:
         self._runs, self._masks = evidence, masks
         self._worked_by: dict[str, Mask] = {}
+        self._everyone: Mask = mask_of(range(len(evidence)))
         self._gets_replies = any(map(_gets_reply, evidence))
         effects = {call.function: call.effect for run in evidence for call in run.recorded.calls}
         self._reads = sorted(function for function, effect in effects.items() if effect == "read")
         self._changes = sorted(function for function, effect in effects.items() if effect == "write")
+        self._endings = [ending_of(run.trajectory, effects) for run in evidence]
 
     def look_first(self) -> Iterator[LookFirst]:
-        """For the app that passing runs read most often: they read before they answer."""
+        """For the app that passing runs read most often: they read before they answer. Runs that broke off or only
+        wrote a call down lacked something else."""
         app, own = self._find_usual_app(self._reads)
         if not own:
             return
-        rule = LookFirst(functions=own, app=app, answered=0, gets_replies=self._gets_replies, family=len(_EFFECTS))
+        rule = LookFirst(
+            functions=own, app=app, answered=0, asked=0, gets_replies=self._gets_replies, family=len(_EFFECTS)
+        )
+        masks = self._replay(rule.guards[0])
         # A refused run did try, and a run that changed something without looking failed for another reason.
-        if answered := self._count_without(rule.guards[0], [*self._reads, *self._changes]):
-            yield replace(rule, answered=answered)
+        blind = masks.broken & ~self._tried([*self._reads, *self._changes])
+        asked = masks._replace(broken=blind & self._ended("question"))
+        both = masks._replace(broken=asked.broken | blind & self._ended("answer"))
+        if self._is_sure(masks) and self._is_sure(both):
+            yield replace(rule, answered=self._count_failing(both), asked=self._count_failing(asked))
 
-    def change_something(self) -> Iterator[CarryOut]:
-        """For the app that passing runs change most often: they change something."""
+    def last_words(self) -> Iterator[LastWords]:
+        """The ways in which runs that changed nothing ended and failed, the most usual first. In a conversation, a
+        question is answered."""
         app, own = self._find_usual_app(self._changes)
         if not own:
             return
-        guard = parse_guard(f"existence(writes({app}))")
-        if left_out := self._count_without(guard, own):
-            yield CarryOut(
-                functions=own[:MAX_CALLS],
-                deeds=(str(guard),),
-                left_out=(left_out,),
-                gets_replies=self._gets_replies,
+        changed = union_of(map(self._worked, self._changes))
+        endings: list[Literal["question", "written call"]] = (
+            ["written call"] if self._gets_replies else ["question", "written call"]
+        )
+        found = [(ending, GuardMasks(self._everyone, self._ended(ending) & ~changed)) for ending in endings]
+        deeds = self._find_deeds(app)
+        for ending, masks in sorted(found, key=lambda each: -self._count_failing(each[1])):
+            masks = masks._replace(kept=self._everyone & ~masks.broken)
+            if not self._is_fatal(masks):
+                continue
+            table = self._masks.table(masks)
+            rule = LastWords(
+                functions=own,
+                ending=ending,
+                failed=table.broke_failed,
+                passed=table.broke_passed,
                 family=len(_EFFECTS),
             )
+            yield from (replace(rule, deeds=(deed,)) for deed in deeds) if deeds else (rule,)
+            deeds = ()  # one card is enough to check them
 
     def _find_usual_app(self, functions: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """The app of the function that most passing runs called, and its functions that they called, the most usual
@@ -107,49 +112,36 @@ class _Omissions:
         app = usual[0].partition(".")[0] if usual else ""
         return app, tuple(name for name in usual if name.startswith(f"{app}."))
 
-    def _count_without(self, guard: Guard, functions: Sequence[str]) -> int:
-        """The failing runs that broke it without having tried any of the functions; 0 if that is not sure."""
-        masks = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in self._runs]))
-        blind = masks._replace(broken=masks.broken & ~self._tried(functions))
-        return self._count_failing(blind) if self._is_sure(masks) and self._is_sure(blind) else 0
-
-    def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
-        """The changes that words of requests ask for, using the words that together cover most failing runs without a
-        change. `names_functions`: only changes that name a function. In a conversation, nothing: what is to be changed
-        is agreed on later."""
+    def _find_deeds(self, app: str) -> tuple[str, ...]:
+        """What shows that the change was made: a change of the app, if every request asks for one; if not, the changes
+        that words of requests order, using the words that together cover most failing runs. In a conversation, what is
+        to be changed is agreed on later."""
+        every = f"existence(writes({app}))"
+        if self._is_sure(self._replay(parse_guard(every))):
+            return (every,)
         if self._gets_replies:
-            return
+            return ()
         words = TaskWords(self._runs)
-        asking = [(function, atom) for function in self._changes for atom in _find_orders(function, words)]
-        changes = [change for function, atom in asking for change in self._find_requested_changes(function, atom)]
-        changes = [change for change in changes if change.names_function or not names_functions]
-        covered = 0
-        for _ in range(MAX_CALLS):
-            best = max(changes, key=lambda change: change.rank(covered), default=None)
-            newly = best.failing & ~covered if best is not None else 0
-            if best is None or newly.bit_count() < MIN_FAILING:
-                return
-            covered |= newly
-            yield CarryOut(
-                functions=(best.function,),
-                deeds=(best.guard,),
-                left_out=(best.failing.bit_count(),),
-                gets_replies=self._gets_replies,
-                family=len(_EFFECTS) * len(asking),
-            )
+        atoms = {atom.text: atom for function in self._changes for atom in _find_orders(function, words)}
+        own = union_of(self._worked(name) for name in self._changes if name.startswith(f"{app}."))
+        orders = {text: GuardMasks(atom.mask & own, atom.mask & ~own) for text, atom in atoms.items()}
+        sure = {text: masks.broken & self._masks.failed for text, masks in orders.items() if self._is_sure(masks)}
+        deeds, covered = list[str](), 0
+        while len(deeds) < MAX_CALLS and sure:
+            text = max(sure, key=lambda text: ((sure[text] & ~covered).bit_count(), -len(text), text))
+            if (sure[text] & ~covered).bit_count() < MIN_FAILING:
+                break
+            covered |= sure[text]
+            deeds.append(f"{every} when {text}")
+        return tuple(deeds)
 
-    def _find_requested_changes(self, function: str, atom: Atom) -> Iterator[_RequestedChange]:
-        """The function is called if the request says so; or any change is made."""
-        app = function.partition(".")[0]
-        own = [name for name in self._changes if name.startswith(f"{app}.")]
-        for what, functions in ((function, [function]), (f"writes({app})", own)):
-            worked = 0
-            for name in functions:
-                worked |= self._worked(name)
-            masks = GuardMasks(worked & atom.mask, atom.mask & ~worked)
-            if self._is_sure(masks) and self._is_sure(masks._replace(broken=masks.broken & ~self._tried(functions))):
-                guard, failing = f"existence({what}) when {atom.text}", masks.broken & self._masks.failed
-                yield _RequestedChange(guard, function, failing, names_function=what == function)
+    def _is_fatal(self, masks: GuardMasks) -> bool:
+        """Does hardly any run pass that ended so? A few may have had nothing to change."""
+        table = self._masks.table(masks)
+        ended = table.broke_passed + table.broke_failed
+        if table.broke_failed < MIN_FAILING or table.broke_passed > MAX_PASSING * ended:
+            return False
+        return self._is_shown(masks)
 
     def try_again(self) -> Iterator[TryAgain]:
         """The searches that failing runs gave up on, with the argument to which passing runs gave another value. With
@@ -169,12 +161,15 @@ class _Omissions:
                 changed.update(_find_changes([call for call in run.recorded.calls if call.function == function]))
         return changed.most_common(1)[0][0] if changed else ""
 
+    def _replay(self, guard: Guard) -> GuardMasks:
+        return GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in self._runs]))
+
+    def _ended(self, ending: RunEnding) -> Mask:
+        return mask_of(place for place, own in enumerate(self._endings) if own == ending)
+
     def _tried(self, functions: Sequence[str]) -> Mask:
         """The runs that called one of the functions. A run that was refused did not forget to call it."""
-        mask = 0
-        for function in functions:
-            mask |= self._called(function)
-        return mask
+        return union_of(map(self._called, functions))
 
     def _called(self, function: str) -> Mask:
         return mask_of(place for place, run in enumerate(self._runs) if function in run.called)
@@ -189,6 +184,9 @@ class _Omissions:
         table = self._masks.table(masks)
         if table.broke_failed < MIN_FAILING or table.broke_passed > MAX_CONTRADICTING * table.passed:
             return False
+        return self._is_shown(masks)
+
+    def _is_shown(self, masks: GuardMasks) -> bool:
         tasks = self._masks.count_tasks(masks.broken & self._masks.failed)
         return tasks >= MIN_TASKS and self._masks.chance(masks) <= MAX_CHANCE
 
@@ -203,17 +201,9 @@ def _gets_reply(run: StudyRun) -> bool:
 
 
 def _find_orders(function: str, words: TaskWords) -> list[Atom]:
-    """Requests that contain the verb of the function, and those that contain another word of its name as well: `create`
-    and `file`. A word that only names a thing orders nothing."""
+    """Requests that contain the verb of the function. A word that only names a thing orders nothing."""
     app, _, name = function.partition(".")
-    orders = words.about(f"{app}.{verb_of(name)}", max_words=1)
-    pairs = [
-        Atom(f"{order.text} and {other.text}", order.mask & other.mask, other.choices)
-        for order in orders
-        for other in words.about(function, max_words=1)
-        if other.mask not in (atom.mask for atom in orders)
-    ]
-    return [*orders, *pairs]
+    return words.about(f"{app}.{verb_of(name)}", max_words=1)
 
 
 def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:

@@ -7,9 +7,12 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.made_runs import Call, call, packet, run
 
-from contramem.build.rules.mine import find_lessons
+from contramem.build.rules.kinds.every_item import EveryItem
 from contramem.contrast.packet import Packet
 from contramem.traces.trajectory import Trajectory
+
+STORIES = (("a", True), ("b", True), ("c", False))
+"""Two runs pass, one fails."""
 
 
 def shelf(
@@ -35,19 +38,24 @@ def test_one_change_for_every_item_and_another_are_one_rule(tmp_path: Path) -> N
 
 
 def test_a_run_that_changed_something_else_did_not_stop_before_the_last() -> None:
-    story = packet(
-        shelf(1, "lock_bin", "a", True, 3),
-        shelf(1, "lock_bin", "b", True, 3),
-        shelf(1, "lock_bin", "c", False, 0, other=True),
-    )
-    assert not any("for every" in lesson.text.title for lesson in find_lessons(story))
+    done = [("a", True, 3, False), ("b", True, 3, False), ("c", False, 0, True), ("d", False, 1, True)]
+    story = packet(*(shelf(1, "lock_bin", source, passed, count, other) for source, passed, count, other in done))
+    assert list(EveryItem.find([story])) == []
 
 
 def test_if_only_some_of_the_listed_are_changed_the_request_says_which() -> None:
     def titles(listed: int) -> list[str]:
-        done = [("a", True, 3), ("b", True, 3), ("c", False, 1)]
+        done = [("a", True, 3), ("b", True, 3), ("c", False, 1), ("d", False, 2)]
         runs = [shelf(1, "lock_bin", source, passed, count, listed=listed) for source, passed, count in done]
-        return [lesson.text.title for lesson in find_lessons(packet(*runs))]
+        return [lesson.text.title for lesson, _ in EveryItem.find([packet(*runs)])]
 
-    assert "lock_bin for every bin_id that list_bins lists" in titles(listed=3)
-    assert not any("for every" in title for title in titles(listed=4))
+    assert titles(listed=3) == ["lock_bin for every bin_id that list_bins lists"]
+    assert titles(listed=4) == []
+
+
+def test_one_run_that_stops_early_teaches_nothing_and_one_in_each_of_two_tasks_does() -> None:
+    def hurried(number: int) -> Packet:
+        return packet(*(shelf(number, "lock_bin", source, passed, 3 if passed else 1) for source, passed in STORIES))
+
+    assert list(EveryItem.find([hurried(1)])) == []
+    assert len(list(EveryItem.find([hurried(1), hurried(2)]))) == 2

@@ -15,7 +15,7 @@ LOOK, CHANGE = call("Mail.search", {"query": "ann"}, []), call("Mail.send_email"
 
 
 def rule(app: str = "Mail") -> LookFirst:
-    return LookFirst(functions=("Mail.search", "Mail.list"), app=app, answered=6, gets_replies=False)
+    return LookFirst(functions=("Mail.search", "Mail.list"), app=app, answered=6, asked=2, gets_replies=False)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,12 @@ def test_a_card_names_only_functions_that_its_task_shows() -> None:
 def test_agents_are_told_that_nobody_replies_where_nobody_does() -> None:
     assert "nobody replies" in rule().words().core_rule
     assert "ask only for what you did not find there" in replace(rule(), gets_replies=True).words().core_rule
+
+
+def test_where_no_run_asked_the_card_does_not_speak_of_questions() -> None:
+    words = replace(rule(), asked=0).words()
+    assert words.title == "Look into Mail before you answer"
+    assert "question" not in words.core_rule + words.solves
 
 
 def test_the_rule_survives_the_store() -> None:

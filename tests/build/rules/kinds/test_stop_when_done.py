@@ -53,6 +53,18 @@ def test_another_task_with_the_same_write_and_look_is_more_evidence(tmp_path: Pa
     assert len(entry.support.tasks) == 2
 
 
+def test_a_look_that_checks_another_write_says_nothing_about_the_last(tmp_path: Path) -> None:
+    task = {"task": "Switch the lamp on and send pl-1-88.", "task_id": "send"}
+    lamp, made = call("Depot.set_lamp", {"lamp": "north"}), call("Depot.send_pallet", {"pallet": "pl-1-88"})
+
+    def shown(**about: str) -> Packet:
+        ends = [run(source, True, lamp, made, "Sent.", **task) for source in "abc"]
+        return packet(*ends, run("d", True, lamp, made, call("Depot.show_state", about, "on"), "Sent.", **task))
+
+    assert build_skills(tmp_path, shown(lamp="north")).cards == []
+    assert len(build_skills(tmp_path, shown(pallet="pl-1-88")).cards) == 1
+
+
 def test_nothing_is_superfluous_where_most_runs_look_again(tmp_path: Path) -> None:
     task = {"task": "Send it.", "task_id": "send"}
     made, looked = call("Depot.send_pallet", {"pallet": "pl-1-88"}), call("Depot.count_pallets", {}, 3)

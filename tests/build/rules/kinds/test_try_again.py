@@ -41,7 +41,9 @@ def test_functions_that_take_the_same_argument_share_a_card() -> None:
 def test_another_argument_the_same_function_and_another_kind_stay_apart() -> None:
     assert rule().join(rule("Mail.list", change="day")) is None
     assert rule().join(rule()) is None
-    assert rule().join(LookFirst(functions=("Mail.search",), app="Mail", answered=3, gets_replies=False)) is None
+    assert (
+        rule().join(LookFirst(functions=("Mail.search",), app="Mail", answered=3, asked=1, gets_replies=False)) is None
+    )
 
 
 def test_a_full_card_takes_no_further_function() -> None:

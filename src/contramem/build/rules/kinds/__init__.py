@@ -1,13 +1,15 @@
 """The kinds of rules, one per file. A new file is found because it is in this folder.
 
+allowed_value.py   the values that a tool takes for an argument
 argument_form.py   how a value must be written for a tool to take it
 at_most_once.py    a write that must not be repeated
-carry_out.py       a change that must be made, not only announced
 convention.py      what only the runs of many tasks show, with conditions on data
 every_item.py      a write required for each thing that a result lists
+last_words.py      no question that nobody answers, and no call that is only written down
 look_first.py      a read before the answer
 precedence.py      what must have worked before a call
 recovery.py        the way past an error that some runs found
+required_argument.py  an argument that a tool demands
 response.py        what must follow a call: a closer look, a check, another change
 stop_when_done.py  a write that needs no check afterwards
 taken_from.py      which of several places a value is taken from

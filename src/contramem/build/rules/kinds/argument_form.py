@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+from contramem.bank.card import SkillDelta
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
-from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
+from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.steps import calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
@@ -44,28 +45,26 @@ class NewForm(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentForm(Rule):
-    """`function` takes arguments in the right forms only."""
+    """`functions` take arguments in the right forms only."""
 
     KIND = "argument form"
 
-    function: str
     forms: tuple[NewForm, ...]
     error: str
     """What the tool answers otherwise; empty if it cannot be quoted."""
     worked: int
-    """Number of calls that worked with the right form."""
+    """Number of calls of the first function that worked with the right form."""
 
     @classmethod
     def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
         """Yield the rules about the functions of an ability, once for each task whose runs show it."""
         counts = _FormCounts.of(packets)
         borne_out = [each for each in _find_corrections(packets) if counts.bear_out(each)]
-        borne_out += counts.find_refused_lists(packets, {each.refused.function for each in borne_out})
+        borne_out += counts.find_always_refused(packets, {each.refused.function for each in borne_out})
         for corrections in _group_by_argument(borne_out):
             function = corrections[0].refused.function
             forms = tuple(dict.fromkeys(form for correction in corrections for form in correction.forms))
             rule = cls(
-                function=function,
                 functions=(function,),
                 forms=forms,
                 error=_quote_error(corrections),
@@ -75,24 +74,49 @@ class ArgumentForm(Rule):
             for _, correction in sorted(first_of_task.items()):
                 yield _illustrate(rule, correction), correction.packet
 
+    @property
+    def arguments(self) -> set[str]:
+        return {form.argument for form in self.forms}
+
     def says(self, other: Rule) -> bool:
-        return isinstance(other, ArgumentForm) and (self.function, self.forms) == (other.function, other.forms)
+        if not isinstance(other, ArgumentForm):
+            return False
+        return {*other.functions} <= {*self.functions} and {*other.forms} <= {*self.forms}
+
+    def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
+        """Functions of one app that take an argument in the same form, or arguments of one function that have the same
+        form, become one card."""
+        more = other.rule
+        if not isinstance(more, ArgumentForm) or self.says(more) or more.says(self):
+            return None
+        functions = tuple(dict.fromkeys([*self.functions, *more.functions]))
+        forms = tuple(dict.fromkeys([*self.forms, *more.forms]))
+        same_argument = {*self.forms} == {*more.forms} and len({name.partition(".")[0] for name in functions}) == 1
+        same_form = {form[1:] for form in self.forms} == {form[1:] for form in more.forms}
+        if not same_argument and not (same_form and {*self.functions} == {*more.functions}):
+            return None
+        if len(functions) > MAX_CALLS or len(forms) > MAX_CALLS:
+            return None
+        error = self.error if self.error == more.error else ""
+        rule = replace(self, functions=functions, forms=forms, error=error)
+        return Lesson(rule, restate(mine, rule))
 
     def words(self) -> Words:
-        function, orders = code_name(self.function), self._orders
+        function, orders = " or ".join(map(code_name, self.functions)), self._orders
         names = [f"`{name}`" for name in dict.fromkeys(form.argument for form in self.forms)]
         right = [f"{order.arguments} as {order.right}" for order in orders]
         order = ", and ".join(f"{order.arguments} as {order.right}, not as {order.wrong}" for order in orders)
         splits = any(is_list_form(form.wrong) and not is_list_form(form.right) for form in self.forms)
         again = "one call for each value" if splits else "the same call again with the value written this way"
         answer = f"it answers “{self.error}”" if self.error else "it refuses the call"
+        of = f"of {code_name(self.functions[0])} " if len(self.functions) > 1 else ""
         return Words(
-            title=f"Write {join_list(right)} for {short_name(self.function)}".replace("`", ""),
+            title=f"Write {join_list(right)} for {join_list(list(map(short_name, self.functions)))}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
             core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make {again}.",
             completion=(f"{function} succeeded with {join_list(right)}",),
-            success_failure_contrast=f"No call with another form worked; {self.worked} calls with this form did.",
+            success_failure_contrast=f"No call with another form worked; {self.worked} calls {of}with this form did.",
             recovery=f"Make {again}.",
         )
 
@@ -161,7 +185,11 @@ class _FormCounts(NamedTuple):
 
     def bear_out(self, correction: _Correction) -> bool:
         """Does no call work with the wrong forms, and many with the right ones? If these are refused in the same way
-        now and then, chance must not explain that none worked."""
+        now and then, chance must not explain that none worked. Where the refusal lists what it takes, that is the
+        rule (allowed_value.py)."""
+        vocabulary, function = correction.packet.placeholders.vocabulary, correction.refused.function
+        if any(vocabulary.read_permitted(function, form.argument) for form in correction.forms):
+            return False
         return all(self._bear_out(correction, form) for form in correction.forms)
 
     def _bear_out(self, correction: _Correction, form: NewForm) -> bool:
@@ -174,22 +202,29 @@ class _FormCounts(NamedTuple):
             return False
         return self.refused[wrong] >= MIN_REFUSED or form.argument in error
 
-    def find_refused_lists(self, packets: Sequence[Packet], known: Collection[str]) -> Iterator[_Correction]:
-        """Yield a case of each argument whose lists never work, where single values are never refused so."""
-        often = {key[0] for key, count in self.refused.items() if is_list_form(key[2]) and count >= MIN_WORKED}
+    def find_always_refused(self, packets: Sequence[Packet], known: Collection[str]) -> Iterator[_Correction]:
+        """Yield a case of each argument whose lists never work, where single values are never refused so; or whose
+        dates never work in one form, where another form is never refused so."""
+        often = {
+            key[0]
+            for key, count in self.refused.items()
+            if (is_list_form(key[2]) or is_date_form(key[2])) and count >= MIN_WORKED
+        }
         concerned = often.difference(known)
         for packet in packets:
             made = [(run, step) for run in packet.runs for step in calls(run) if step.function in concerned]
             for run, refused in made:
                 for worked_in, worked in made:
                     if refused.error and not worked.error and refused.function == worked.function:
-                        yield from self._compare_lists(_Correction(packet, run, refused, worked_in, worked, ()))
+                        yield from self._compare(_Correction(packet, run, refused, worked_in, worked, ()))
 
-    def _compare_lists(self, case: _Correction) -> Iterator[_Correction]:
+    def _compare(self, case: _Correction) -> Iterator[_Correction]:
         for argument, wrong in case.refused.forms.items():
             form = NewForm(argument, wrong, case.worked.forms.get(argument, ""))
             key = case.refused.function, argument, wrong
-            if is_list_form(wrong) and form.right and not is_list_form(form.right) and form.right not in _UNSAID:
+            are_dates = is_date_form(wrong) and is_date_form(form.right) and wrong != form.right
+            is_list = is_list_form(wrong) and form.right and not is_list_form(form.right)
+            if (is_list or are_dates) and form.right not in _UNSAID:
                 alone = case.refused.error not in self.errors[key[0], argument, form.right]
                 if alone and self.refused[key] >= MIN_WORKED and self.bear_out(case._replace(forms=(form,))):
                     yield case._replace(forms=(form,))

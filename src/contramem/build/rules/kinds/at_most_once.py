@@ -22,6 +22,7 @@ class AtMostOnce(GuardRule):
     KIND = "at most once"
     TEMPLATE = "at_most_once"
     SHARPNESS = 1.1
+    STANDS_ALONE = True
 
     function: str
 

@@ -18,6 +18,8 @@ from contramem.monitor.guard import parse_guard
 from contramem.monitor.packet_replay import replay
 from contramem.traces.effects import words
 
+MIN_FEWER = 2
+"""How many failing runs must have stopped before the last item, in all tasks together."""
 MAX_EXAMPLES = 3
 """How many writes a card about several of them names."""
 
@@ -33,8 +35,19 @@ class EveryItem(Rule):
     writes: tuple[str, ...]
 
     @classmethod
-    def find(cls, packet: Packet) -> Iterator[Lesson]:
+    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
+        """Yield what tasks show, if more than one failing run does: a single one may have had other reasons."""
+        shown = [(rule, lesson, packet) for packet in packets for rule, lesson in cls._find_in(packet)]
+        for rule, lesson, packet in shown:
+            alike = [other for other, _, _ in shown if rule._is_about_same_items(other)]
+            if sum(other.contrast.broken for other in alike) >= MIN_FEWER:
+                yield lesson, packet
+
+    @classmethod
+    def _find_in(cls, packet: Packet) -> Iterator[tuple[EveryItem, Lesson]]:
         """A write that passing runs make for several listed things, and failing runs for fewer."""
+        if not packet.is_contrastive:
+            return
         writes = {step.function for run in packet.passing for step in run.actions if is_successful_write(step)}
         for function in sorted(writes):
             unit = _unit(packet.passing, function)
@@ -51,7 +64,9 @@ class EveryItem(Rule):
                 yield cls._learn(packet, function, unit, listing, fewer)
 
     @classmethod
-    def _learn(cls, packet: Packet, write: str, unit: str, listing: str, fewer: Sequence[PacketRun]) -> Lesson:
+    def _learn(
+        cls, packet: Packet, write: str, unit: str, listing: str, fewer: Sequence[PacketRun]
+    ) -> tuple[EveryItem, Lesson]:
         good, passing = packet.passing[0], len(packet.passing)
         contrast = Contrast(passing, passing, len(fewer), len(packet.failing))
         rule = cls(listing=listing, unit=unit, writes=(write,), functions=(listing, write), contrast=contrast)
@@ -61,7 +76,7 @@ class EveryItem(Rule):
             for name in rule.functions
             for step in calls_of(run, name)
         ]
-        return Lesson(rule, illustrate(rule, packet, good, fewer[0]), tuple(cites))
+        return rule, Lesson(rule, illustrate(rule, packet, good, fewer[0]), tuple(cites))
 
     def _is_about_same_items(self, other: EveryItem) -> bool:
         return (self.listing, self.unit) == (other.listing, other.unit)

@@ -20,7 +20,9 @@ class LookFirst(Rule):
 
     app: str
     answered: int
-    """Number of failing runs that answered without such a call."""
+    """Number of failing runs that answered or asked without such a call."""
+    asked: int
+    """How many of them asked."""
     gets_replies: bool
     """Whether a user ever wrote again in these runs."""
 
@@ -37,16 +39,20 @@ class LookFirst(Rule):
 
     def words(self) -> Words:
         calls = ", ".join(map(code_name, self.functions))
-        if self.gets_replies:
-            asking = f"can be found in {self.app}; ask only for what you did not find there"
-        else:
-            asking = f"can be found in {self.app}, and nobody replies to a question in these runs"
+        act, acting = ("answer or ask", "answer or to ask for details") if self.asked else ("answer", "answer")
+        reason = f"Much of what a request leaves open can be found in {self.app}"
+        if self.asked:
+            reason += (
+                "; ask only for what you did not find there"
+                if self.gets_replies
+                else ", and nobody replies to a question in these runs"
+            )
+        counts = f"{self.answered} {'answered or asked' if self.asked else 'answered'} without and failed"
         return Words(
-            title=f"Look into {self.app} before you answer, ask or decline",
-            applies_when="You are about to answer, to ask for details or to decline, and no call has looked yet.",
-            solves="Answers, questions and refusals of runs that never looked.",
-            core_rule=f"Look with {calls} or another function before you answer, ask or decline. Much of what a "
-            f"request leaves open {asking}.",
+            title=f"Look into {self.app} before you {act}",
+            applies_when=f"You are about to {acting}, and no call has looked yet.",
+            solves="Answers and questions of runs that never looked." if self.asked else "Answers without a look.",
+            core_rule=f"Look with {calls} or another function before you {act}. {reason}.",
             completion=(f"a call has looked into {self.app} before the answer",),
-            success_failure_contrast=f"Passing runs looked first; {self.answered} answered without and failed.",
+            success_failure_contrast=f"Passing runs looked first; {counts}.",
         )

@@ -37,12 +37,24 @@ class Precedence(GuardRule):
     """Arguments of the call whose values the last step supplies."""
     refusal: str = ""
     """The call's error without it. Empty: no tool demands it."""
+    names_thing: bool = False
+    """Whether a longer form of the refusal names what is missing."""
     only_after_refusal: bool = False
     """In some passing runs it is already fulfilled, so it is demanded only after the tool refuses."""
 
     @property
     def needed(self) -> str:
         return self.steps[-1]
+
+    @property
+    def complaint(self) -> str:
+        """The refusal without what programs put before it: their own name, or what they were asked to do."""
+        return self.refusal.rpartition(": ")[2]
+
+    @property
+    def may_be_at_hand(self) -> bool:
+        """Does the refusal name a thing? Then it only comes where that thing is not there yet."""
+        return self.names_thing or PLACEHOLDER.search(self.refusal) is not None
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -90,6 +102,14 @@ class Precedence(GuardRule):
         return (guard.function, guard.then) == (enabling.by[-1], enabling.function) and not enabling.arguments
 
     @classmethod
+    def find_typical(
+        cls, guard: Guard, broken: Sequence[PacketRun], enabled: Sequence[Enabling]
+    ) -> Sequence[PacketRun]:
+        """Runs that got the refusal itself: a call may lack several things, and the tool names one of them."""
+        refusals = {enabling.error for enabling in enabled if cls.is_shown_by(guard, enabling)}
+        return [run for run in broken if any(step.error in refusals for step in calls_of(run, guard.then))]
+
+    @classmethod
     def learn(cls, replayed: GuardReplay, packet: Packet) -> Precedence:
         guard = replayed.guard
         steps, refusal = _preparation(packet, guard)
@@ -120,16 +140,21 @@ class Precedence(GuardRule):
         )
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """Both demand the same before a call, and without it both calls are refused with the same message."""
+        """Both demand the same before a call, and without it both calls are refused with the same complaint."""
         more = other.rule
         if not isinstance(more, Precedence) or self.only_after_refusal or more.only_after_refusal:
             return None
         calls = tuple(dict.fromkeys([*self.calls, *more.calls]))
-        alike = self.refusal and (self.needed, self.refusal) == (more.needed, more.refusal)
+        alike = self.refusal and (self.needed, self.complaint) == (more.needed, more.complaint)
         if not alike or self.when or more.when or len(calls) > MAX_CALLS or len(calls) == len(self.calls):
             return None
         functions = tuple(dict.fromkeys([*self.functions, *more.functions]))
-        rule = replace(self, steps=(self.needed,), calls=calls, given=(), functions=functions)
+        steps = self.steps if self.steps == more.steps else (self.needed,)
+        refusal = self.refusal if self.refusal == more.refusal else self.complaint
+        names_thing = self.may_be_at_hand or more.may_be_at_hand
+        rule = replace(
+            self, steps=steps, calls=calls, given=(), refusal=refusal, functions=functions, names_thing=names_thing
+        )
         return Lesson(rule, restate(mine, rule))
 
     def after_refusal(self) -> Precedence | None:
@@ -157,28 +182,38 @@ class Precedence(GuardRule):
         needed, call = code_name(self.needed), code_name(self.calls[0])
         steps = join_list([code_name(name) for name in self.steps])
         because = f" Its result provides {join_list([f'`{name}`' for name in self.given])}." if self.given else ""
-        is_single = len(self.steps) == 1
-        unless = ", unless what it names is at hand already" if PLACEHOLDER.search(self.refusal) else ""
-        without = "Otherwise" if unless else f"Without {'it' if is_single else 'them'}"
-        because += f" {without}, {call} answers “{self.refusal}”." if self.refusal else ""
+        because += f" {self._without}, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
             title=f"{join_list([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
             applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
             solves=f"Calling {call} before {needed} has succeeded.",
-            core_rule=f"Call {steps} and confirm that {'it' if is_single else 'they'} succeeded before "
-            f"calling {call}{unless}.{because}",
+            core_rule=f"Call {steps} and confirm that {self._steps} succeeded before calling {call}{self._unless}."
+            f"{because}",
             completion=self._completion(),
             success_failure_contrast=self._contrast(),
         )
 
+    @property
+    def _steps(self) -> str:
+        return "it" if len(self.steps) == 1 else "they"
+
+    @property
+    def _unless(self) -> str:
+        return ", unless what it names is at hand already" if self.may_be_at_hand else ""
+
+    @property
+    def _without(self) -> str:
+        return "Otherwise" if self.may_be_at_hand else f"Without {'it' if len(self.steps) == 1 else 'them'}"
+
     def _words_of_several(self) -> Words:
         needed, calls = code_name(self.needed), " or ".join(code_name(name) for name in self.calls)
+        steps, titles = (join_list([spell(name) for name in self.steps]) for spell in (code_name, short_name))
         return Words(
-            title=f"{short_name(self.needed)} before {join_list([short_name(name) for name in self.calls])}",
+            title=f"{titles} before {join_list([short_name(name) for name in self.calls])}",
             applies_when=f"You are about to call {calls}, and {needed} has not succeeded yet.",
             solves=f"Calling {calls} before {needed} has succeeded.",
-            core_rule=f"Call {needed} and confirm that it succeeded before calling {calls}. Without it, each of them "
-            f"answers “{self.refusal}”.",
+            core_rule=f"Call {steps} and confirm that {self._steps} succeeded before calling {calls}{self._unless}. "
+            f"{self._without}, each of them answers “{self.refusal}”.",
             completion=self._completion(),
             success_failure_contrast=self._contrast(),
         )

@@ -31,7 +31,7 @@ class Recovery(Rule):
     function: str
     error: str
     by: tuple[str, ...]
-    arguments: tuple[str, ...] = ()
+    supplied: tuple[str, ...] = ()
     """Arguments of the refused call with other values when it worked: the new values came from `by`."""
     recovered: int
     """Number of runs that got past it and passed."""
@@ -57,7 +57,7 @@ class Recovery(Rule):
                 function=function,
                 error=quoted,
                 by=fix.by,
-                arguments=fix.arguments,
+                supplied=fix.arguments,
                 recovered=_count_runs(fix.cases),
                 stuck=_count_runs(stuck),
                 functions=(function, *fix.by),
@@ -70,7 +70,7 @@ class Recovery(Rule):
     def is_needless(self, guards: Sequence[Guard]) -> bool:
         """Does a guard demand beforehand what this rule does after the error?"""
         return any(
-            kind.asks_beforehand(guard, self.function, self.by, self.arguments)
+            kind.asks_beforehand(guard, self.function, self.by, self.supplied)
             for guard in guards
             if (kind := kind_of(guard)) is not None
         )
@@ -92,7 +92,7 @@ class Recovery(Rule):
         )
 
     def _advice(self) -> str:
-        values = join_list([f"`{name}`" for name in self.arguments])
+        values = join_list([f"`{name}`" for name in self.supplied])
         again = f" with {values} from its result" if values else ""
         steps = join_list([code_name(name) for name in self.by])
         return f"call {steps}, then call {code_name(self.function)} again{again}"

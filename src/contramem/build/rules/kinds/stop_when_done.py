@@ -83,6 +83,10 @@ class StopWhenDone(Rule):
 
 
 def _looks_after(run: PacketRun, write: str) -> list[Step]:
-    """The reads of a run after its last call of `write`."""
-    place = max(step.position for step in calls_of(run, write))
-    return [step for step in calls(run) if step.position > place and step.effect == "read"]
+    """The reads of a run after its last call of `write`, if they check this write and no other."""
+    last = max(calls_of(run, write), key=lambda step: step.position)
+    looks = [step for step in calls(run) if step.position > last.position and step.effect == "read"]
+    if {step.function for step in calls(run) if is_successful_write(step)} == {write}:
+        return looks
+    changed = {str(value) for value in last.arguments.values()}
+    return [step for step in looks if not changed.isdisjoint(map(str, step.arguments.values()))]

@@ -194,9 +194,11 @@ class ValueSource(GuardRule):
         return Lesson(rule, restate(text, rule))
 
     def look_at(self, packets: Sequence[Packet]) -> ValueSource:
-        """The rule with every place that passing runs took the values from: a single task may have shown an unusual
-        one."""
-        return replace(self, places=count_values(packets, self.guards[0]).places)
+        """The rule with every place that passing runs took the values from, those of the task that taught it and is its
+        example among them."""
+        places = count_values(packets, self.guards[0]).places
+        functions = tuple(dict.fromkeys([*places.functions, *self.shown_in.functions]))
+        return replace(self, places=ValuePlaces(functions, places.told or self.shown_in.told))
 
     # Words
 

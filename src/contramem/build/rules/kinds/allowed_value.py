@@ -1,0 +1,115 @@
+"""Allowed value: a tool refuses a value and lists those that it takes.
+
+The list stands in the refusal, so it needs no outcomes. It is a closed vocabulary in the tool's own words
+(contrast/permitted.py), and agents that have not been refused yet do not know it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, quote_error, short_name
+from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
+from contramem.build.rules.steps import calls
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.permitted import find_allowed_values
+from contramem.contrast.signal import Cite
+from contramem.contrast.step import Step
+from contramem.contrast.values import is_list_form
+
+MIN_REFUSED = 2
+MIN_WORKED = 5
+MAX_LISTED = 12
+"""Longer lists are left to the Function Card."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowedValue(Rule):
+    """`function` takes only `values` as `argument`."""
+
+    KIND = "allowed value"
+
+    function: str
+    argument: str
+    values: tuple[str, ...]
+    error: str
+    """What the tool answers otherwise, without the list; empty if it cannot be quoted."""
+    refused: int
+    """Number of calls that were refused with the list."""
+    gave_lists: bool
+    """Whether some of them gave several values at once."""
+
+    @classmethod
+    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
+        """Yield the rules about the functions of an ability, once for each task whose runs show it."""
+        worked = Counter(
+            (step.function, name, value)
+            for packet in packets
+            for run in packet.runs
+            for step in calls(run)
+            if not step.error
+            for name, value in step.arguments.items()
+            if isinstance(value, str)
+        )
+        for (function, argument), refusals in sorted(_find_refusals(packets).items()):
+            values = packets[0].placeholders.vocabulary.read_permitted(function, argument)
+            taken = sum(worked[function, argument, value] for value in values)
+            if len(refusals) < MIN_REFUSED or taken < MIN_WORKED or len(values) > MAX_LISTED:
+                continue
+            tasks = {packet.task_key: (packet, run, step) for packet, run, step in reversed(refusals)}
+            rule = cls(
+                function=function,
+                functions=(function,),
+                argument=argument,
+                values=values,
+                error=quote_error(refusals[0][2].error, packets, len(tasks)),
+                refused=len(refusals),
+                gave_lists=any(is_list_form(step.forms.get(argument, "")) for _, _, step in refusals),
+            )
+            for _, (packet, run, step) in sorted(tasks.items()):
+                good, bad = (run, None) if run.passed else (None, run)
+                transition = f"after “{rule.error}”" if rule.error else ""
+                text = illustrate(rule, packet, good, bad, transition=transition)
+                yield Lesson(rule, text, (Cite(run.letter, step.position),)), packet
+
+    @property
+    def arguments(self) -> set[str]:
+        return {self.argument}
+
+    def says(self, other: Rule) -> bool:
+        return isinstance(other, AllowedValue) and (self.function, self.argument) == (other.function, other.argument)
+
+    def words(self) -> Words:
+        function, argument = code_name(self.function), f"`{self.argument}`"
+        listed = join_list([f"“{value}”" for value in self.values], "or")
+        answer = f"it answers “{self.error}”" if self.error else "it refuses the call"
+        single = ", a single one in each call" if self.gave_lists else ""
+        again = f"make the same call again with the {argument} of this list that fits"
+        return Words(
+            title=f"Choose {self.argument} for {short_name(self.function)} from its list",
+            applies_when=f"You are about to call {function} with {argument}.",
+            solves=f"Values of {argument} that the tool does not know.",
+            core_rule=f"Give {function} as {argument} one of {listed}, spelled exactly so{single}. Otherwise {answer}; "
+            f"then {again}.",
+            completion=(f"{function} succeeded with {argument} from this list",),
+            success_failure_contrast=f"The tool refused {self.refused} calls with other values, and listed these.",
+            recovery=f"{again[0].upper()}{again[1:]}.",
+        )
+
+
+def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]]:
+    """The calls whose refusal lists what their argument may be, by function and argument."""
+    refusals = defaultdict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]](list)
+    for packet in packets:
+        vocabulary = packet.placeholders.vocabulary
+        for run in packet.runs:
+            for step in calls(run):
+                listed = find_allowed_values(step.error) if step.error else None
+                for argument, value in step.arguments.items() if listed is not None else ():
+                    permitted = vocabulary.read_permitted(step.function, argument)
+                    if permitted and listed is not None and listed.values == permitted and value not in permitted:
+                        refusals[step.function, argument].append((packet, run, step))
+    return refusals
