@@ -65,11 +65,12 @@ class AllowedValue(Rule):
                 functions=(function,),
                 argument=argument,
                 values=values,
-                error=quote_error(refusals[0][2].error, packets, len(tasks)),
+                error=quote_error(refusals[0][2].error, packets, len(tasks)).replace("<VALUE>", "…"),
                 refused=len(refusals),
                 gave_lists=any(is_list_form(step.forms.get(argument, "")) for _, _, step in refusals),
             )
-            for _, (packet, run, step) in sorted(tasks.items()):
+            passing_first = sorted(tasks.values(), key=lambda case: (not case[1].passed, case[0].task_key))
+            for packet, run, step in passing_first:
                 good, bad = (run, None) if run.passed else (None, run)
                 transition = f"after “{rule.error}”" if rule.error else ""
                 text = illustrate(rule, packet, good, bad, transition=transition)

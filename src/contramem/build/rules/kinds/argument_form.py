@@ -71,7 +71,9 @@ class ArgumentForm(Rule):
                 worked=max(counts.worked[function, form.argument, form.right] for form in forms),
             )
             first_of_task = {correction.packet.task_key: correction for correction in reversed(corrections)}
-            for _, correction in sorted(first_of_task.items()):
+            for correction in sorted(
+                first_of_task.values(), key=lambda each: (not each.worked_in.passed, each.packet.task_key)
+            ):
                 yield _illustrate(rule, correction), correction.packet
 
     @property
@@ -109,14 +111,14 @@ class ArgumentForm(Rule):
         splits = any(is_list_form(form.wrong) and not is_list_form(form.right) for form in self.forms)
         again = "one call for each value" if splits else "the same call again with the value written this way"
         answer = f"it answers “{self.error}”" if self.error else "it refuses the call"
-        of = f"of {code_name(self.functions[0])} " if len(self.functions) > 1 else ""
+        of = f"calls of {code_name(self.functions[0])} " if len(self.functions) > 1 else ""
         return Words(
             title=f"Write {join_list(right)} for {join_list(list(map(short_name, self.functions)))}".replace("`", ""),
             applies_when=f"You are about to call {function} with {' or '.join(names)}.",
             solves="Calls that are refused because of how a value is written.",
             core_rule=f"When you call {function}, write {order}. Otherwise {answer}; then make {again}.",
             completion=(f"{function} succeeded with {join_list(right)}",),
-            success_failure_contrast=f"No call with another form worked; {self.worked} calls {of}with this form did.",
+            success_failure_contrast=f"No call with the wrong form worked; {self.worked} {of}with the right one did.",
             recovery=f"Make {again}.",
         )
 

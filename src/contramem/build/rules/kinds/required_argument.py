@@ -68,7 +68,8 @@ class RequiredArgument(Rule):
                 refused=refused,
                 worked=worked,
             )
-            yield from (_illustrate(rule, case) for _, case in sorted(by_task.items()))
+            passing_first = sorted(by_task.values(), key=lambda case: (not case.run.passed, case.packet.task_key))
+            yield from (_illustrate(rule, case) for case in passing_first)
 
     @property
     def arguments(self) -> set[str]:
