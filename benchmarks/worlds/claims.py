@@ -17,6 +17,8 @@ _RESULTS = re.compile(r"results of ((?:`[\w.]+`(?: \(`\w+`\))?(?:, | or )?)+)")
 _GIVER = re.compile(r"(?<!\()`([\w.]+)`")
 _GIVE = re.compile(r"^Give `(\w+)` as ([^:]+):")
 _WORDS = re.compile(r"^(?:list of )?one of (.+)$")
+_WRITTEN = re.compile(r"`(\w+)` as an? ([^,]+), not as")
+_LISTED = re.compile("“([^”]+)”")
 _DATE = re.compile(r"^[YMDH\-./: ]+$")
 
 
@@ -49,6 +51,12 @@ def _skill_claims(card: SkillCard) -> Iterator[Claim]:
         yield from (("each", functions[0], write) for write in functions[1:])
     elif rule.startswith("Answer as soon as"):
         yield "end", functions[0]
+    elif card.title.startswith("Write "):
+        for name, form in _WRITTEN.findall(rule):
+            yield from (("form", function, name, form) for function in functions)
+    elif card.title.startswith("Choose "):
+        argument = card.title.split()[1]
+        yield "words", functions[0], argument, *sorted(_LISTED.findall(rule.partition(", spelled")[0]))
     elif card.title.startswith("Recover when"):
         yield "reform", functions[0]
     elif card.title.startswith("When"):
@@ -66,6 +74,8 @@ def _guard_claim(guard: Guard) -> Claim:
             return "existence", first
         condition = parse_pattern(guard.function).conditions[0]
         return "source", first, condition.argument, _bare(condition.value)
+    if guard.template == "covers":
+        return "each", first, then
     if guard.template == "known_value":
         return "known_value", first, guard.argument
     return (guard.template, first, then) if then else (guard.template, first)
