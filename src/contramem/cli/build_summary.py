@@ -31,7 +31,10 @@ def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> di
 
 def show_summary(report: BuildReport, bank: Bank, selection: Selection, where: str) -> None:
     console = Console()
-    console.print(f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive.")
+    console.print(
+        f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive: some runs passed, "
+        "others failed."
+    )
     for ability, count in sorted(selection.left_out().items()):
         kept = selection.tasks[ability] - count
         console.print(

@@ -46,6 +46,26 @@ def test_a_value_explains_failures_only_if_it_is_most_of_the_wrong_ones() -> Non
     )
 
 
+def test_with_one_run_a_task_a_fixed_value_or_a_day_belongs_to_its_request() -> None:
+    """Whoever was asked for a bar chart on a Friday failed, and others were asked for something else."""
+    asked = [("bar", date(2026, 1, 2)), ("line", date(2026, 1, 5))]
+    runs = [
+        run(
+            "a",
+            kind == "line",
+            *book(kind=kind, day=str(day + timedelta(weeks=number))),
+            "Done.",
+            task_id=f"{kind} {number}",
+        )
+        for number in range(4)
+        for kind, day in asked
+    ]
+    is_accident = checks_of(runs)
+    assert is_accident("absence(Desk.book[kind = bar]) when Desk.book")
+    assert is_accident("absence(Desk.book[day falls on friday]) when Desk.book")
+    assert not is_accident("existence(Desk.book[kind = line]) when Desk.book")
+
+
 @pytest.mark.parametrize(("tasks", "is_accident"), [(2, True), (9, False)])
 def test_a_day_of_the_week_needs_more_dates_than_chance_explains(tasks: int, is_accident: bool) -> None:
     mondays = [date(2026, 1, 5) + timedelta(weeks=number) for number in range(tasks)]
