@@ -61,6 +61,16 @@ def test_a_list_that_changes_from_call_to_call_contains_things() -> None:
     assert rules(*(board(number, "To do") for number in (1, 2, 3)), odd) == []
 
 
+def test_a_tool_that_refuses_what_it_lists_teaches_nothing() -> None:
+    assert rules(*(board(number, "To do", "In Progress") for number in (1, 2, 3))) == []
+
+
+def test_a_tool_that_takes_what_it_does_not_list_teaches_nothing() -> None:
+    task = {"task": "Pin note 9.", "task_id": "note 9"}
+    other = [run("a", True, pin("backlog_list"), "Pinned.", **task)]
+    assert rules(*(board(number, "To do") for number in (1, 2, 3)), other) == []
+
+
 def test_what_is_never_refused_needs_no_card() -> None:
     assert rules(*(board(number) for number in (1, 2, 3))) == []
 

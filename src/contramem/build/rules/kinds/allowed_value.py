@@ -1,7 +1,8 @@
 """Allowed value: a tool refuses a value and lists those that it takes.
 
 The list stands in the refusal, so it needs no outcomes. It is a closed vocabulary in the tool's own words
-(contrast/permitted.py), and agents that have not been refused yet do not know it.
+(contrast/permitted.py), and agents that have not been refused yet do not know it. A tool that refuses what it lists, or
+takes what it does not list, teaches nothing: its list is not what it takes.
 """
 
 from __future__ import annotations
@@ -45,19 +46,14 @@ class AllowedValue(Rule):
     @classmethod
     def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
         """Yield the rules about the functions of an ability, once for each task whose runs show it."""
-        worked = Counter(
-            (step.function, name, value)
-            for packet in packets
-            for run in packet.runs
-            for step in calls(run)
-            if not step.error
-            for name, value in step.arguments.items()
-            if isinstance(value, str)
-        )
+        worked = _count_worked(packets)
         for (function, argument), refusals in sorted(_find_refusals(packets).items()):
             values = packets[0].placeholders.vocabulary.read_permitted(function, argument)
-            taken = sum(worked[function, argument, value] for value in values)
-            if len(refusals) < MIN_REFUSED or taken < MIN_WORKED or len(values) > MAX_LISTED:
+            taken = worked[function, argument]
+            is_kept = taken.keys() <= set(values) and not any(
+                step.arguments[argument] in values for *_, step in refusals
+            )
+            if len(refusals) < MIN_REFUSED or taken.total() < MIN_WORKED or len(values) > MAX_LISTED or not is_kept:
                 continue
             tasks = {packet.task_key: (packet, run, step) for packet, run, step in reversed(refusals)}
             rule = cls(
@@ -101,6 +97,16 @@ class AllowedValue(Rule):
         )
 
 
+def _count_worked(packets: Sequence[Packet]) -> dict[tuple[str, str], Counter[str]]:
+    """By function and argument, the texts that calls gave and that worked."""
+    worked = defaultdict[tuple[str, str], Counter[str]](Counter)
+    for step in (step for packet in packets for run in packet.runs for step in calls(run) if not step.error):
+        for name, value in step.arguments.items():
+            if isinstance(value, str):
+                worked[step.function, name][value] += 1
+    return worked
+
+
 def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]]:
     """The calls whose refusal lists what their argument may be, by function and argument."""
     refusals = defaultdict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]](list)
@@ -109,8 +115,8 @@ def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[tupl
         for run in packet.runs:
             for step in calls(run):
                 listed = find_allowed_values(step.error) if step.error else None
-                for argument, value in step.arguments.items() if listed is not None else ():
+                for argument in step.arguments if listed is not None else ():
                     permitted = vocabulary.read_permitted(step.function, argument)
-                    if permitted and listed is not None and listed.values == permitted and value not in permitted:
+                    if permitted and listed is not None and listed.values == permitted:
                         refusals[step.function, argument].append((packet, run, step))
     return refusals
