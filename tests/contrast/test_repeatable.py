@@ -46,6 +46,11 @@ def test_a_message_of_which_only_values_are_left_is_not_quoted():
     assert quote_message("Error: zanmel kutrix", 9) == ""
 
 
+def test_a_story_about_unknown_things_is_not_quoted_however_many_tasks_show_it():
+    assert quote_message("pursuant to section <NUMBER>, keys are held in escrow by Vormelzank", 9) == ""
+    assert quote_message("the keys are held by Vormelzank", 9) == "the keys are held by <VALUE>"
+
+
 def test_a_manual_that_speaks_of_its_function_is_repeated():
     assert quote_manual("Send a parcel with a carrier. More below.", "send_parcel", ["parcel"]) == (
         "Send a parcel with a carrier."

@@ -53,6 +53,14 @@ def test_a_secret_is_masked_in_pairs_of_name_and_value() -> None:
     }
 
 
+def test_a_secret_is_masked_in_the_column_of_a_table() -> None:
+    mask = SecretMask()
+    table = {"columns": ["user", "smtpPass"], "rows": [["bob", "yonder-kernel"], ["ann", "plum tree"]]}
+    mask.collect(table)
+    assert mask.apply(table)["rows"] == [["bob", "<SECRET_1>"], ["ann", "<SECRET_2>"]]
+    assert mask.in_text("It is yonder-kernel.") == "It is <SECRET_1>."
+
+
 @pytest.mark.parametrize("name", ["page_token", "password_id", "keyword", "pinned", "user", "monkey", "max_tokens"])
 def test_a_field_that_only_sounds_like_one_is_not(name: str) -> None:
     assert not is_secret_name(name, "letmein")

@@ -31,6 +31,9 @@ MIN_LITERAL_WORDS = 2
 MAX_RARE_WORDS = 8
 """Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
 
+MAX_MASKED_WORDS = 1
+"""Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
+
 KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 """What a placeholder in a template may be called."""
 PLACEHOLDER = re.compile(rf"<(?:(?:{KINDS})(?:_\d+)?\|?)+>")
@@ -71,6 +74,9 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if seen_in_tasks < 2 and not (own_words <= MAX_RARE_WORDS and is_complaint):
         return ""
     quoted = mask_foreign_words(template, interface)
+    masked = len(PLACEHOLDER.findall(quoted)) - len(PLACEHOLDER.findall(template))
+    if masked > MAX_MASKED_WORDS and not is_complaint:
+        return ""
     return quoted if count_own_words(quoted) >= MIN_LITERAL_WORDS else ""
 
 

@@ -160,6 +160,16 @@ def _name_of_item(items: Sequence[Any], item: object) -> str:
     return items[0] if len(items) == 2 and item is items[1] and isinstance(items[0], str) else ""
 
 
+def _cells_of(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """`{"columns": ["user", "api_key"], "rows": [["bob", ...]]}`: the cells of columns with the name of a secret."""
+    lists = [child for child in table.values() if isinstance(child, list) and child]
+    rows = next((each for each in lists if all(isinstance(row, list) for row in each)), []) if len(lists) > 1 else []
+    for columns in (each for each in lists if rows and len(each) == len(rows[0])):
+        for place, column in enumerate(columns):
+            if isinstance(column, str) and is_secret_name(column, "any"):
+                yield from ((column, row[place]) for row in rows if place < len(row))
+
+
 def secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
     lowered = (text.lower() if len(text.lower()) == len(text) else text).translate(_AS_WORDS)
@@ -202,6 +212,8 @@ class SecretMask:
         if isinstance(value, dict):
             for key, child in value.items():
                 self.collect(child, _field_of(str(key), _name_in_pair(value, str(key)) or name, child))
+            for column, cell in _cells_of(value):
+                self.collect(cell, column)
         elif isinstance(value, (list, tuple)):
             for child in value:
                 self.collect(child, _name_of_item(value, child) or name)
