@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from contramem.bank.bank import Bank
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
 from contramem.build.agent.rounds import AgentPlan, AgentRounds
@@ -35,12 +36,13 @@ def learn(
     """Build a bank from runs by rules, without a model, and merge it into the store."""
     with Pool(runs) as pool:
         vocabulary = learn_vocabulary(pool, engine)
-        keys = Selection(pool.sketches()).keys
-        packets = contrast_selected(pool, keys, vocabulary, engine, study=find_candidates)
+        selection = Selection(pool.sketches())
+        packets = contrast_selected(pool, selection.keys, vocabulary, engine, study=find_candidates)
         tools = tools_by_function(run for task in pool for run in task)
     author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
     with packets:
-        return build_bank(packets, store, author, checks, only=only, tools=tools, engine=engine)
+        left_out = selection.keys_left_out
+        return build_bank(packets, store, author, checks, only=only, tools=tools, left_out=left_out, engine=engine)
 
 
 def build_bank(
@@ -54,6 +56,7 @@ def build_bank(
     grade: Grade = DEFAULT_GRADE,
     reassesses: bool = True,
     tools: Mapping[str, Tool] | None = None,
+    left_out: Collection[str] = (),
     on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
     work: Work = NO_WORK,
@@ -62,11 +65,19 @@ def build_bank(
 
     A refused decision changes nothing and is recorded in the ledger with its reason. `only` builds just the `functions`
     or just the `skills`; `grade` is the lowest grade at which a rule stays in use. Without `reassesses`, cards are not
-    checked against all runs again at the end. `work` keeps what was found out about the runs for the next build.
+    checked against all runs again at the end. `left_out` are tasks of the collection that were not selected. `work`
+    keeps what was found out about the runs for the next build.
     """
-    settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {})
     with store.writing("build", _only_ability(packets, only)):
+        behind = frozenset(left_out).intersection(_tasks_behind(store.bank())) if left_out else frozenset[str]()
+        settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {}, behind)
         return build_parts(packets, store, settings, engine, on_progress, work)
+
+
+def _tasks_behind(bank: Bank) -> set[str]:
+    """The tasks that the cards of a bank rest on."""
+    supports = [entry.support for entry in bank.entries.values()]
+    return {task for support in supports for task in (*support.tasks, *support.contradicted_by)}
 
 
 def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:

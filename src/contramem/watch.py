@@ -113,12 +113,13 @@ def learn_once(options: WatchOptions) -> WatchRound:
             return WatchRound(0, served=False)
         harmed = find_harmed_tasks(run for task in pool for run in task)
         vocabulary = learn_vocabulary(pool, work=work)
-        keys = Selection(pool.sketches()).keys
+        selection = Selection(pool.sketches())
         checks, tools = Validator(vocabulary.closed), runs.tools.by_function()
-        with contrast_selected(pool, keys, vocabulary, work=work, study=find_candidates) as packets:
+        with contrast_selected(pool, selection.keys, vocabulary, work=work, study=find_candidates) as packets:
             pool.close()  # from here on, only the packets are needed
             with open_store(options.store, create=True) as store:
-                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, work=work)
+                left_out = selection.keys_left_out
+                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out, work=work)
                 bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
             refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
     return _serve(options, bank, count, harmed, refused)

@@ -17,6 +17,7 @@ from contramem.bank.store import open_store
 from contramem.build import parts
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.kept_work import NO_WORK, Work
 from contramem.monitor.guard import Guard, Verdict
@@ -127,6 +128,25 @@ def test_a_bank_that_grew_differs_from_a_new_one_in_version_numbers_only(tmp_pat
     assert any(card["kind"] == "skill" for card in new)
     assert grown != new
     assert [card | {"version": 0} for card in grown] == [card | {"version": 0} for card in new]
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_task_that_is_drawn_no_longer_does_not_keep_cards_as_they_were(tmp_path: Path, seed: int) -> None:
+    drawn = [build_selected(make_runs(range(tasks), seed), tmp_path / "grown.db") for tasks in (20, 26)]
+    assert not drawn[0] <= drawn[1], "the second build has left tasks out that the first one drew"
+    build_selected(make_runs(range(26), seed), tmp_path / "new.db")
+    grown, new = (read_frozen_cards(tmp_path / name) for name in ("grown.db", "new.db"))
+    set_aside = {"version": 0, "taught_by": []}  # tasks that taught a card stay named on it
+    assert [card | set_aside for card in grown] == [card | set_aside for card in new]
+
+
+def build_selected(runs: Iterable[Trajectory], store: Path) -> set[str]:
+    with Pool(runs) as pool:
+        vocabulary, selection = learn_vocabulary(pool), Selection(pool.sketches(), max_tasks=12)
+        with contrast_selected(pool, selection.keys, vocabulary) as packets, open_store(store, create=True) as opened:
+            author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
+            build_bank(packets, opened, author, checks, left_out=selection.keys_left_out)
+    return set(selection.keys)
 
 
 def read_frozen_cards(store: Path) -> list[dict[str, object]]:

@@ -53,6 +53,8 @@ class BuildSettings:
     """False: cards stay as curation left them."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """The documentation of functions, if the runs include it."""
+    left_out: frozenset[str] = frozenset()
+    """Tasks behind cards of the store whose runs are at hand, but that were not selected."""
 
     def begin(self, store: BuildStore, functions: Iterable[str] = ()) -> BankBuild:
         return BankBuild(
@@ -63,6 +65,7 @@ class BuildSettings:
             grade=self.grade,
             reassesses=self.reassesses,
             functions=functions,
+            left_out=self.left_out,
         )
 
 

@@ -43,8 +43,15 @@ DEFAULT_GRADE: Grade = "observed"
 """docs/quality.md says how it was chosen."""
 
 
-def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], grade: Grade = DEFAULT_GRADE) -> None:
-    """Count, narrow and retire cards below the grade. No packet counts twice, however often it is built."""
+def reassess(
+    recorder: BuildRecorder,
+    ability: str,
+    packets: Sequence[Packet],
+    grade: Grade = DEFAULT_GRADE,
+    left_out: frozenset[str] = frozenset(),
+) -> None:
+    """Count, narrow and retire cards below the grade. No packet counts twice, however often it is built. A card that
+    also rests on tasks which were `left_out` of a selection is counted on those that were selected."""
     state = digest_of([packet.content_digest for packet in packets])
     progress = {f"settled {packet.task_key}": packet.content_digest for packet in packets}
     fresh = [packet for packet in packets if recorder.look_up(f"settled {packet.task_key}") != packet.content_digest]
@@ -57,12 +64,13 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], g
     accepted = highest_chance(packets) if ruled else 0.0
     triggers = Triggers(recorder.bank, ability, packets if len(ruled) < len(waiting) else ())
     for card in waiting:
-        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None, grade, triggers)
+        likely = accepted if card.card.card_id in ruled else None
+        evidence = EvidencePool(packets, fresh, likely, grade, triggers, left_out)
         reassessment = evidence.reassess(card)
         decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
         recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
     _retire_needless(recorder, ability)
-    _retire_proxies(recorder, ability, packets)
+    _retire_proxies(recorder, ability, packets, left_out)
     if fresh:
         recorder.record(progress=progress)
 
@@ -89,10 +97,10 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
             _retire_for_another(recorder, card, SAID_ELSEWHERE, reason)
 
 
-def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
+def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], left_out: frozenset[str]) -> None:
     """Retire observed rules that explain no failure which other cards do not explain. All runs behind them must be at
     hand."""
-    task_keys = {key for packet in packets for key in packet.task_keys}
+    task_keys = left_out.union(key for packet in packets for key in packet.task_keys)
     cards = [
         card
         for card in learning_cards(recorder.bank, ability)
@@ -138,11 +146,13 @@ class EvidencePool(NamedTuple):
     """The lowest grade that stays in service."""
     triggers: Triggers | None = None
     """Where cards in words are judged; None: everywhere."""
+    left_out: frozenset[str] = frozenset()
+    """Tasks whose runs are at hand, but that were not selected."""
 
     def reassess(self, card: LearningCard) -> Reassessment:
         # If all tasks behind the card are available, count from scratch; otherwise only add what is new.
         tasks = {*card.support.tasks, *card.support.contradicted_by}
-        complete = tasks <= {key for packet in self.packets for key in packet.task_keys}
+        complete = tasks <= self.left_out.union(key for packet in self.packets for key in packet.task_keys)
         card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
         if card.status == "pinned":
             return count_again(card, packets)

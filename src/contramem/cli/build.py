@@ -228,6 +228,7 @@ def _build_by_rules(
                 grade=grade,
                 reassesses=choice.reassesses,
                 tools=runs.tools,
+                left_out=runs.selection.keys_left_out,
                 on_progress=runs.tell,
                 engine=runs.engine,
                 work=runs.work,

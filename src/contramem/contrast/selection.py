@@ -39,6 +39,8 @@ class Selection:
             by_ability[task.ability].append(task)
         self.keys = sorted(chain(*map(self._select, by_ability.values())))
         """The tasks that are learned from."""
+        every = {task.task_key for tasks in by_ability.values() for task in tasks} if self.left_out() else set[str]()
+        self.keys_left_out = frozenset(every.difference(self.keys))
 
     def left_out(self) -> dict[str, int]:
         """By ability: how many tasks are not learned from."""
