@@ -86,23 +86,27 @@ def names_action(task: str, function: str) -> bool:
     return verb in asked or (verb in _CHANGING and not asked.isdisjoint(_CHANGING))
 
 
-def describe_path(run: PacketRun, around: Iterable[str], about: Collection[str] = ()) -> str:
+def describe_path(
+    run: PacketRun, around: Iterable[str], about: Collection[str] = (), *, hides_others: bool = False
+) -> str:
     """What a run did, with placeholders; calls that are not `around` the lesson are collapsed. Arguments that the
-    lesson is `about` come first."""
+    lesson is `about` come first, and are the only ones if it `hides_others`."""
     named = set(around)
     parts: list[str] = []
     for step in run.actions:
-        text = _step(step, about) if step.function in named or step.label == FINAL else "…"
+        text = _step(step, about, hides_others) if step.function in named or step.label == FINAL else "…"
         if not (text == "…" and parts and parts[-1] == "…"):
             parts.append(text)
     return _shorten(" → ".join(parts) or "nothing was called")
 
 
-def _step(step: Step, about: Collection[str]) -> str:
+def _step(step: Step, about: Collection[str], hides_others: bool) -> str:
     if not step.function:
         return step.label
     first = sorted(step.arguments.items(), key=lambda argument: argument[0] not in about)[:MAX_ARGUMENTS]
-    given = ", ".join(f"{name}={_short(value)}" for name, value in first)
+    if hides_others:
+        first = [(name, value) for name, value in first if name in about]
+    given = ", ".join([f"{name}={_short(value)}" for name, value in first] + ["…"] * hides_others)
     failed = " ✗" if step.error else ""
     return f"{step.function.rpartition('.')[2]}({given}){failed}"
 

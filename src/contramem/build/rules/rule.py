@@ -75,6 +75,8 @@ class Rule(ABC):
     STANDS_ALONE: ClassVar[bool] = False
     """Is breaking it a mistake whatever else the run did, and no sign of another mistake? Such is what runs left out
     entirely, and the same change made twice where nothing else differs."""
+    HIDES_OTHER_ARGUMENTS: ClassVar[bool] = False
+    """Do its examples show only the arguments that it is about?"""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()
@@ -253,11 +255,11 @@ def illustrate(
     rule: Rule, packet: Packet, good: PacketRun | None, bad: PacketRun | None = None, transition: str = ""
 ) -> SkillDelta:
     """The text of a new rule, with examples from runs of the packet that taught it."""
-    evidence = Evidence(
-        transition=transition,
-        good_example=describe_path(good, rule.functions, rule.arguments) if good else "",
-        bad_example=describe_path(bad, rule.functions, rule.arguments) if bad else "",
+    good_example, bad_example = (
+        describe_path(run, rule.functions, rule.arguments, hides_others=rule.HIDES_OTHER_ARGUMENTS) if run else ""
+        for run in (good, bad)
     )
+    evidence = Evidence(transition=transition, good_example=good_example, bad_example=bad_example)
     return write(rule, tags_of(packet, rule.functions), evidence)
 
 

@@ -52,6 +52,14 @@ def test_an_argument_whose_absence_is_always_refused_is_required(tmp_path: Path)
     assert len(entry.support.tasks) == 2
 
 
+def test_an_example_shows_no_other_argument() -> None:
+    lesson = next(iter(RequiredArgument.find([forgot(1), forgot(2)])))[0]
+    path = lesson.text.evidence.good_example
+    assert path.startswith("create_plot(…) ✗ → create_plot(time_max=")
+    assert path.endswith(", …) → final answer")
+    assert "time_min" not in path and "kind" not in path
+
+
 def test_a_call_that_works_without_it_shows_that_it_may_be_left_out() -> None:
     free = chart(3, plot(time_min="2031-04-03"))
     assert rules(forgot(1), forgot(2), free) == []

@@ -33,6 +33,7 @@ class RequiredArgument(Rule):
     """`function` is always given `argument`."""
 
     KIND = "required argument"
+    HIDES_OTHER_ARGUMENTS = True
 
     function: str
     argument: str
