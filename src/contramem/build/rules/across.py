@@ -75,7 +75,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     yield from _learn_unfinished(packets, evidence, runs)
 
 
-class _Shown(NamedTuple):
+class _ShowingTask(NamedTuple):
     """A task whose runs show what others omitted."""
 
     packet: Packet
@@ -108,17 +108,17 @@ def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], r
         yield SharedLesson(Lesson(rule, text, tuple(cites)), packet)
 
 
-def _find_shown(rule: Rule, packets: Sequence[Packet]) -> Iterator[_Shown]:
+def _find_shown(rule: Rule, packets: Sequence[Packet]) -> Iterator[_ShowingTask]:
     for guard in rule.guards:
         for packet, replayed in find_showing(guard, packets):
             kept = [run for run in packet.passing if run.letter in replayed.held]
-            yield _Shown(packet, kept, [run for run in packet.failing if run.letter in replayed.broken])
+            yield _ShowingTask(packet, kept, [run for run in packet.failing if run.letter in replayed.broken])
 
 
-def _find_endings(rule: LastWords, packets: Sequence[Packet], runs: RunSet) -> Iterator[_Shown]:
+def _find_endings(rule: LastWords, packets: Sequence[Packet], runs: RunSet) -> Iterator[_ShowingTask]:
     """The tasks in which failing runs changed nothing and ended so, and passing runs changed something."""
     changing = [
-        _Shown(
+        _ShowingTask(
             packet,
             [run for run in packet.passing if any(map(is_successful_write, run.actions))],
             [run for run in packet.failing if not any(map(is_successful_write, run.actions))],
@@ -128,7 +128,7 @@ def _find_endings(rule: LastWords, packets: Sequence[Packet], runs: RunSet) -> I
     for packet, kept, idle in _find_shown(rule, packets) if rule.guards else changing:
         broke = [run for run in idle if ending_of(packet.recorded[run.letter], runs.functions) == rule.ending]
         if kept and broke:
-            yield _Shown(packet, kept, broke)
+            yield _ShowingTask(packet, kept, broke)
 
 
 def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet, replayed: GuardReplay) -> SharedLesson:
@@ -160,13 +160,13 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
 
 
-def _count_shown(rule: Rule, shown: _Shown) -> tuple[int, int]:
+def _count_shown(rule: Rule, shown: _ShowingTask) -> tuple[int, int]:
     """How many usual calls a passing run of the task shows, and how clearly its runs differ."""
     example = _find_example(rule, shown)
     return _count_called(example, rule.functions[:MAX_CALLS]), len(shown.kept) * len(shown.broke)
 
 
-def _find_example(rule: Rule, shown: _Shown) -> PacketRun:
+def _find_example(rule: Rule, shown: _ShowingTask) -> PacketRun:
     """The passing run that shows most of the usual calls; for a second try, one that was refused first."""
 
     def shows(run: PacketRun) -> tuple[bool, int, int]:

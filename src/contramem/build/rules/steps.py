@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from contramem.contrast.packet import PacketRun
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.step import Step
 from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
+
+
+class Retry(NamedTuple):
+    """A call that was refused, and the next one of its function in the same run, which worked."""
+
+    packet: Packet
+    run: PacketRun
+    refused: Step
+    worked: Step
 
 
 def calls(run: PacketRun) -> list[Step]:
@@ -17,6 +31,18 @@ def calls(run: PacketRun) -> list[Step]:
 def calls_of(run: PacketRun, function: str) -> list[Step]:
     """The calls of one function in a run."""
     return [step for step in run.actions if step.function == function]
+
+
+def find_retries(packets: Iterable[Packet]) -> Iterator[Retry]:
+    """The refused calls whose next call of the same function worked."""
+    for packet in packets:
+        for run in packet.runs:
+            made = defaultdict[str, list[Step]](list)
+            for step in calls(run):
+                made[step.function].append(step)
+            for refused, worked in chain.from_iterable(map(pairwise, made.values())):
+                if refused.error and not worked.error:
+                    yield Retry(packet, run, refused, worked)
 
 
 def working_calls(run: PacketRun) -> list[Step]:

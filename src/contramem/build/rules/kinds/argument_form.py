@@ -11,14 +11,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.bank.card import SkillDelta
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
-from contramem.build.rules.steps import calls
+from contramem.build.rules.steps import calls, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -233,15 +232,9 @@ class _FormCounts(NamedTuple):
 
 
 def _find_corrections(packets: Sequence[Packet]) -> Iterator[_Correction]:
-    for packet in packets:
-        for run in packet.runs:
-            made: dict[str, list[Step]] = defaultdict(list)
-            for step in calls(run):
-                made[step.function].append(step)
-            for steps in made.values():
-                for refused, worked in pairwise(steps):
-                    if refused.error and not worked.error and (forms := _find_new_forms(packet, run, refused, worked)):
-                        yield _Correction(packet, run, refused, run, worked, forms)
+    for packet, run, refused, worked in find_retries(packets):
+        if forms := _find_new_forms(packet, run, refused, worked):
+            yield _Correction(packet, run, refused, run, worked, forms)
 
 
 def _group_by_argument(corrections: Sequence[_Correction]) -> list[list[_Correction]]:

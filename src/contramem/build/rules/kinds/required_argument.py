@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from contramem.build.rules.phrases import code_name, quote_error, short_name, stem
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
-from contramem.build.rules.steps import calls
+from contramem.build.rules.steps import calls, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -152,15 +151,9 @@ class _Counts(NamedTuple):
 
 
 def _find_cases(packets: Sequence[Packet]) -> Iterator[_Case]:
-    for packet in packets:
-        for run in packet.runs:
-            made: dict[str, list[Step]] = defaultdict(list)
-            for step in calls(run):
-                made[step.function].append(step)
-            for steps in made.values():
-                for refused, worked in pairwise(steps):
-                    if refused.error and not worked.error and (added := _find_added(refused, worked)):
-                        yield _Case(packet, run, refused, worked, added)
+    for packet, run, refused, worked in find_retries(packets):
+        if added := _find_added(refused, worked):
+            yield _Case(packet, run, refused, worked, added)
 
 
 def _find_added(refused: Step, worked: Step) -> str:
