@@ -114,6 +114,11 @@ def test_a_sentence_a_secret_or_an_address_is_no_label_and_no_name_of_a_field(te
     assert plain_label(text).startswith("label-") and plain_field(text).startswith("field_")
 
 
+@pytest.mark.parametrize(("text", "is_secret"), [("PIN 78968", True), ("otp-5523", True), ("spin-1234", False)])
+def test_a_label_that_is_a_numbered_secret_is_named_by_a_digest(text: str, is_secret: bool) -> None:
+    assert (plain_label(text) != text) is is_secret
+
+
 @pytest.mark.parametrize("key", ["user_task_12", "airline/12", "django__django-12345", "desk task 4", "3f2c-aa"])
 def test_ids_of_tasks_stay_as_they_are(key: str) -> None:
     assert plain_key(key) == key

@@ -61,6 +61,8 @@ _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
+_NUMBERED_SECRET = re.compile(r"(?<![^\W\d_])(?:pin|otp|cvv|cvc|ssn|passcode)[\W_]{0,3}\d{3}", re.IGNORECASE)
+"""`PIN 78968`: in a sentence it may be something else, in a name it is not."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -272,6 +274,7 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
         and next(secrets_in_prose(text), None) is None
+        and not _NUMBERED_SECRET.search(text)
     )
 
 
