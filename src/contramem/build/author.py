@@ -11,6 +11,7 @@ from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
 from contramem.bank.stored_rule import StoredRule
+from contramem.build.evidence import Provenance
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -30,6 +31,8 @@ class Candidate:
     cites: tuple[Cite, ...]
     rule: StoredRule | None = None
     """The rule that the text was generated from. None: the author wrote it."""
+    also: tuple[Provenance, ...] = ()
+    """Other tasks that show it, if it was found across tasks."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from contramem.bank.patch import Add, Patch
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.call_lists import CallListsByWrite
+from contramem.build.evidence import Provenance
 from contramem.build.functions.facts import gather_argument_facts
 from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
-from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, Provenance, digest_of
+from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, digest_of
 from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
@@ -233,7 +234,7 @@ class BankBuild:
             yield index, decisions
 
     def _refuse(self, proposal: _Proposal, packet: Packet) -> Decision:
-        ground = Provenance(packet, proposal.candidate.cites)
+        ground = Provenance(packet, proposal.candidate.cites, proposal.candidate.also)
         return self._recorder.refuse([*proposal.refusals, *proposal.dropped], proposal.candidate, ground=ground)
 
     def _curate(self, fit: Mapping[int, Candidate], packet: Packet) -> Mapping[int, Curation | UnusableReply]:
@@ -249,7 +250,8 @@ class BankBuild:
 
     def _take_in(self, curation: Curation | UnusableReply, proposal: _Proposal, packet: Packet) -> list[Decision]:
         """The decision on a delta, and a refusal for each guard that was dropped from it or from its patch."""
-        candidate, ground = proposal.candidate, Provenance(packet, proposal.candidate.cites)
+        candidate = proposal.candidate
+        ground = Provenance(packet, candidate.cites, candidate.also)
         if isinstance(curation, UnusableReply):
             refusal = Refusal(curation.check, curation.reason)
             return [self._recorder.refuse([refusal], candidate, ground=ground)]
@@ -295,7 +297,8 @@ class BankBuild:
 
     def _changes(self, curation: Curation, ground: Provenance) -> tuple[Change, ...]:
         patch, rule = curation.patch, curation.rule
-        ability, support = ground.packet.ability, self.bank.combine_support(patch.target_card_ids) + ground.support
+        ability, known = ground.packet.ability, self.bank.combine_support(patch.target_card_ids)
+        support = known + ground.leave_out(known.tasks).support
         if isinstance(patch, Add) and not self._append_only:
             again = reinstate(self._recorder, ability, Candidate(patch.new_or_updated_card, (), rule), support)
             if again:

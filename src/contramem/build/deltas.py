@@ -84,5 +84,8 @@ def _is_shared(decision: Decision) -> bool:
 def _candidate(decision: Decision, packet: Packet) -> Candidate:
     assert isinstance(decision.candidate, SkillDelta)
     letters = {(identity.source, identity.run): letter for letter, identity in packet.provenance.items()}
-    places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
+    own = (
+        run for run in decision.runs if run.task == packet.task_key
+    )  # others show it too, if it was found across tasks
+    places = ((letters[run.source, run.run], position) for run in own for position in run.events)
     return Candidate(decision.candidate, tuple(Cite(*place) for place in places), decision.rule)

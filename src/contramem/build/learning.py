@@ -36,7 +36,7 @@ def learning_card(entry: BankEntry) -> LearningCard:
     return LearningCard(entry.card, load_rule(entry.rule), entry.support, entry.status)
 
 
-def rewrite(card: SkillCard, **changes: object) -> SkillDelta:
+def rewrite(card: SkillDelta, **changes: object) -> SkillDelta:
     """The card's text with some fields changed."""
     fields = {name: getattr(card, name) for name in SkillDelta.model_fields}
     return SkillDelta(**(fields | changes))

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard
-from contramem.bank.ledger import Decision, Operation, RunRef
+from contramem.bank.ledger import Decision, Operation
 from contramem.bank.past import PastDecision
 from contramem.bank.patch import Patch
-from contramem.bank.support import CardSupport
 from contramem.build.author import Author, Candidate
-from contramem.contrast.packet import Packet
-from contramem.contrast.signal import Cite
-from contramem.retrieve.requests import request_words
+from contramem.build.evidence import Provenance
 from contramem.traces.trajectory import digest
 from contramem.validate.verdict import Refusal
 
@@ -53,46 +50,6 @@ class BuildReport:
         self.packets += other.packets
         self.deltas += other.deltas
         self.unchanged += other.unchanged
-
-
-class Provenance(NamedTuple):
-    """What a decision about a skill is based on: a packet, and the events that show why."""
-
-    packet: Packet
-    cites: Sequence[Cite] = ()
-
-    @property
-    def support(self) -> CardSupport:
-        """What it adds to a card's support."""
-        packet = self.packet
-        sources = {packet.provenance[cite.run].source for cite in self.cites}
-        words = request_words(packet.task, packet.placeholders.originals().values())
-        return CardSupport(
-            tasks=(packet.task_key,),
-            sources=tuple(sources),
-            taught_by=packet.identity,
-            request_words=(words,),
-        )
-
-    @property
-    def runs(self) -> tuple[RunRef, ...]:
-        """The cited runs, with the events that show it."""
-        packet = self.packet
-        events: dict[str, list[int]] = {}
-        for cite in self.cites:
-            events.setdefault(cite.run, []).append(cite.position)
-        outcomes = {run.letter: run.passed for run in packet.runs}
-        return tuple(
-            RunRef(
-                task=packet.task_key,
-                source=packet.provenance[letter].source,
-                run=packet.provenance[letter].run,
-                passed=outcomes[letter],
-                origin=str(packet.provenance[letter].origin),
-                events=tuple(sorted(set(positions))),
-            )
-            for letter, positions in events.items()
-        )
 
 
 class BuildStore(Protocol):

@@ -23,6 +23,7 @@ from contramem.build.rules.kinds.required_argument import RequiredArgument
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.lesson_checks import LessonChecks, find_showing
 from contramem.build.rules.rule import MAX_CALLS, Contrast, Lesson, Rule, illustrate
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
@@ -45,17 +46,10 @@ MAX_STUDIED = 500
 """Number of tasks that are searched for differences. Those that are found are counted over all tasks."""
 
 
-class SharedLesson(NamedTuple):
-    """A lesson from many tasks, and the packet that shows it best."""
-
-    lesson: Lesson
-    packet: Packet
-
-
 def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     """Yield what the runs of all these tasks teach together."""
     for kind in (ArgumentForm, AllowedValue, RequiredArgument, EveryItem):
-        yield from (SharedLesson(*shown) for shown in kind.find(packets))
+        yield from kind.find(packets)
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
     runs = RunSet.of(
         (run for packet in studied for run in packet.recorded.values()),

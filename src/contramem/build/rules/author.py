@@ -54,8 +54,8 @@ class RuleAuthor:
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
         return [
-            (Candidate(shared.lesson.text, shared.lesson.cites, shared.lesson.rule.store()), shared.packet)
-            for shared in find_shared_lessons(packets)
+            (Candidate(lesson.text, lesson.cites, lesson.rule.store(), also), packet)
+            for lesson, packet, also in find_shared_lessons(packets)
         ]
 
     def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:

@@ -13,18 +13,18 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.build.author import Candidate, Curation
+from contramem.build.evidence import name_tasks
 from contramem.build.learning import LearningCard, learning_cards, rewrite
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.precedence import Precedence
 from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import MAX_TAGS
-from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
+from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule, restate
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.places import field_of_place, function_of_place
-from contramem.traces.task_key import TaskKey
 
 
 def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
@@ -41,16 +41,19 @@ def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Cura
     if same is None:
         reason = "No card of this ability states this rule."
         return Curation(Add(delta_index=index, new_or_updated_card=delta, reason=reason), candidate.rule)
-    if TaskKey.parse(packet.task_key).task in {TaskKey.parse(key).task for key in same.support.tasks}:
+    shown_by = [packet.task_key, *(shown.packet.task_key for shown in candidate.also)]
+    more = name_tasks(shown_by) - name_tasks(same.support.tasks)
+    counted = _count_anew(same, rule, shown_by)
+    if not more and counted == same.rule:
         return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
     patch = Amend(
         delta_index=index,
         target_card_ids=(same.card.card_id,),
         retained_card_id=same.card.card_id,
-        new_or_updated_card=rewrite(same.card, tags=_tags(same.card, delta)),
-        reason=f"Another task shows the same rule: {len(same.support.tasks) + 1} tasks now.",
+        new_or_updated_card=rewrite(_restate(same, counted), tags=_tags(same.card, delta)),
+        reason=f"{_count_others(len(more))} the same rule: {len(same.support.tasks) + len(more)} tasks now.",
     )
-    return Curation(patch, same.rule.store() if same.rule else None)
+    return Curation(patch, counted.store() if counted else None)
 
 
 def says_the_same(card: LearningCard, delta: SkillDelta, rule: Rule | None) -> bool:
@@ -119,6 +122,23 @@ def _merge(card: LearningCard, lesson: Lesson, packet: Packet) -> Lesson | None:
 def _noop(index: int, card: LearningCard, reason: str) -> Curation:
     card_id = card.card.card_id
     return Curation(Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason))
+
+
+def _count_others(tasks: int) -> str:
+    if not tasks:
+        return "More runs show"
+    return "Another task shows" if tasks == 1 else f"{tasks} other tasks show"
+
+
+def _count_anew(same: LearningCard, rule: Rule | None, shown_by: Sequence[str]) -> Rule | None:
+    """The rule of the card, with the new counts if they are over all tasks that have taught it."""
+    if rule is None or same.rule is None or not (rule.COUNTS_ALL_TASKS and rule.says(same.rule)):
+        return same.rule
+    return rule if name_tasks(same.support.tasks) <= name_tasks(shown_by) else same.rule
+
+
+def _restate(same: LearningCard, rule: Rule | None) -> SkillDelta:
+    return same.card if rule is None or rule == same.rule else restate(same.card, rule)
 
 
 def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:

@@ -77,6 +77,8 @@ class Rule(ABC):
     entirely, and the same change made twice where nothing else differs."""
     HIDES_OTHER_ARGUMENTS: ClassVar[bool] = False
     """Do its examples show only the arguments that it is about?"""
+    COUNTS_ALL_TASKS: ClassVar[bool] = False
+    """Are its counts over all tasks of the ability, and not of the task that taught it?"""
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()

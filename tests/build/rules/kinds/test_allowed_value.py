@@ -35,7 +35,7 @@ def packets(*tasks: list[Trajectory]) -> list[Packet]:
 
 
 def rules(*tasks: list[Trajectory]) -> list[AllowedValue]:
-    found = [lesson.rule for lesson, _ in AllowedValue.find(packets(*tasks))]
+    found = [shared.lesson.rule for shared in AllowedValue.find(packets(*tasks))]
     return [rule for rule in found if isinstance(rule, AllowedValue)]
 
 

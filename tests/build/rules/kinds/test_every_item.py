@@ -47,7 +47,7 @@ def test_if_only_some_of_the_listed_are_changed_the_request_says_which() -> None
     def titles(listed: int) -> list[str]:
         done = [("a", True, 3), ("b", True, 3), ("c", False, 1), ("d", False, 2)]
         runs = [shelf(1, "lock_bin", source, passed, count, listed=listed) for source, passed, count in done]
-        return [lesson.text.title for lesson, _ in EveryItem.find([packet(*runs)])]
+        return [shared.lesson.text.title for shared in EveryItem.find([packet(*runs)])]
 
     assert titles(listed=3) == ["lock_bin for every bin_id that list_bins lists"]
     assert titles(listed=4) == []
@@ -58,4 +58,5 @@ def test_one_run_that_stops_early_teaches_nothing_and_one_in_each_of_two_tasks_d
         return packet(*(shelf(number, "lock_bin", source, passed, 3 if passed else 1) for source, passed in STORIES))
 
     assert list(EveryItem.find([hurried(1)])) == []
-    assert len(list(EveryItem.find([hurried(1), hurried(2)]))) == 2
+    (shared,) = EveryItem.find([hurried(1), hurried(2)])
+    assert [shown.packet.task_key for shown in shared.also] == [hurried(2).task_key]

@@ -36,8 +36,13 @@ def forgot(number: int, **other: Any) -> Packet:
     return chart(number, plot(REFUSED, **first), plot(time_max=f"2031-04-{number + 1:02}", **(first | other)))
 
 
+def make_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
 def rules(*packets: Packet) -> list[RequiredArgument]:
-    found = [lesson.rule for lesson, _ in RequiredArgument.find(packets)]
+    found = [shared.lesson.rule for shared in RequiredArgument.find(packets)]
     return [rule for rule in found if isinstance(rule, RequiredArgument)]
 
 
@@ -50,10 +55,22 @@ def test_an_argument_whose_absence_is_always_refused_is_required(tmp_path: Path)
     )
     (entry,) = build_skills(tmp_path, forgot(1), forgot(2)).entries
     assert len(entry.support.tasks) == 2
+    assert entry.card.version == 1  # one decision, however many tasks show it
+
+
+def test_one_more_task_is_one_more_decision_and_gives_the_card_of_a_new_store(tmp_path: Path) -> None:
+    tasks = [forgot(number) for number in range(1, 7)]
+    build_skills(tmp_path, *tasks[:5])
+    grown = build_skills(tmp_path, *tasks)
+    assert grown.decisions == {"PATCH": 1}
+    new = build_skills(make_folder(tmp_path / "new"), *tasks)
+    ((entry,), (other,)) = grown.entries, new.entries
+    assert entry.support == other.support
+    assert entry.card.model_copy(update={"version": 1}) == other.card
 
 
 def test_an_example_shows_no_other_argument() -> None:
-    lesson = next(iter(RequiredArgument.find([forgot(1), forgot(2)])))[0]
+    lesson = next(iter(RequiredArgument.find([forgot(1), forgot(2)]))).lesson
     path = lesson.text.evidence.good_example
     assert path.startswith("create_plot(…) ✗ → create_plot(time_max=")
     assert path.endswith(", …) → final answer")

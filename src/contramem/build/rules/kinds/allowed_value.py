@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from contramem.build.evidence import Provenance
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.build.rules.steps import calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.permitted import find_allowed_values
@@ -32,6 +35,7 @@ class AllowedValue(Rule):
     """`function` takes only `values` as `argument`."""
 
     KIND = "allowed value"
+    COUNTS_ALL_TASKS = True
 
     function: str
     argument: str
@@ -44,33 +48,30 @@ class AllowedValue(Rule):
     """Whether some of them gave several values at once."""
 
     @classmethod
-    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
-        """Yield the rules about the functions of an ability, once for each task whose runs show it."""
+    def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
+        """Yield the rules about the functions of an ability."""
         worked = _count_worked(packets)
         for (function, argument), refusals in sorted(_find_refusals(packets).items()):
             values = packets[0].placeholders.vocabulary.read_permitted(function, argument)
             taken = worked[function, argument]
             is_kept = taken.keys() <= set(values) and not any(
-                step.arguments[argument] in values for *_, step in refusals
+                refusal.step.arguments[argument] in values for refusal in refusals
             )
             if len(refusals) < MIN_REFUSED or taken.total() < MIN_WORKED or len(values) > MAX_LISTED or not is_kept:
                 continue
-            tasks = {packet.task_key: (packet, run, step) for packet, run, step in reversed(refusals)}
+            tasks = {refusal.packet.task_key: refusal for refusal in reversed(refusals)}
             rule = cls(
                 function=function,
                 functions=(function,),
                 argument=argument,
                 values=values,
-                error=quote_error(refusals[0][2].error, packets, len(tasks)).replace("<VALUE>", "…"),
+                error=quote_error(refusals[0].step.error, packets, len(tasks)).replace("<VALUE>", "…"),
                 refused=len(refusals),
-                gave_lists=any(is_list_form(step.forms.get(argument, "")) for _, _, step in refusals),
+                gave_lists=any(is_list_form(refusal.step.forms.get(argument, "")) for refusal in refusals),
             )
-            passing_first = sorted(tasks.values(), key=lambda case: (not case[1].passed, case[0].task_key))
-            for packet, run, step in passing_first:
-                good, bad = (run, None) if run.passed else (None, run)
-                transition = f"after “{rule.error}”" if rule.error else ""
-                text = illustrate(rule, packet, good, bad, transition=transition)
-                yield Lesson(rule, text, (Cite(run.letter, step.position),)), packet
+            first, *others = sorted(tasks.values(), key=lambda case: (not case.run.passed, case.packet.task_key))
+            also = (Provenance(case.packet, case.cites) for case in others)
+            yield SharedLesson.of_tasks(_illustrate(rule, first), first.packet, also)
 
     @property
     def arguments(self) -> set[str]:
@@ -97,6 +98,24 @@ class AllowedValue(Rule):
         )
 
 
+class _Refusal(NamedTuple):
+    """A call whose refusal lists what an argument may be."""
+
+    packet: Packet
+    run: PacketRun
+    step: Step
+
+    @property
+    def cites(self) -> tuple[Cite, ...]:
+        return (Cite(self.run.letter, self.step.position),)
+
+
+def _illustrate(rule: AllowedValue, refusal: _Refusal) -> Lesson:
+    good, bad = (refusal.run, None) if refusal.run.passed else (None, refusal.run)
+    transition = f"after “{rule.error}”" if rule.error else ""
+    return Lesson(rule, illustrate(rule, refusal.packet, good, bad, transition=transition), refusal.cites)
+
+
 def _count_worked(packets: Sequence[Packet]) -> dict[tuple[str, str], Counter[str]]:
     """By function and argument, the texts that calls gave and that worked."""
     worked = defaultdict[tuple[str, str], Counter[str]](Counter)
@@ -107,9 +126,9 @@ def _count_worked(packets: Sequence[Packet]) -> dict[tuple[str, str], Counter[st
     return worked
 
 
-def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]]:
+def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[_Refusal]]:
     """The calls whose refusal lists what their argument may be, by function and argument."""
-    refusals = defaultdict[tuple[str, str], list[tuple[Packet, PacketRun, Step]]](list)
+    refusals = defaultdict[tuple[str, str], list[_Refusal]](list)
     for packet in packets:
         vocabulary = packet.placeholders.vocabulary
         for run in packet.runs:
@@ -118,5 +137,5 @@ def _find_refusals(packets: Sequence[Packet]) -> dict[tuple[str, str], list[tupl
                 for argument in step.arguments if listed is not None else ():
                     permitted = vocabulary.read_permitted(step.function, argument)
                     if permitted and listed is not None and listed.values == permitted:
-                        refusals[step.function, argument].append((packet, run, step))
+                        refusals[step.function, argument].append(_Refusal(packet, run, step))
     return refusals

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.bank.card import SkillDelta
+from contramem.build.evidence import Provenance
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.build.rules.steps import calls, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
@@ -47,6 +49,7 @@ class ArgumentForm(Rule):
     """`functions` take arguments in the right forms only."""
 
     KIND = "argument form"
+    COUNTS_ALL_TASKS = True
 
     forms: tuple[NewForm, ...]
     error: str
@@ -55,8 +58,8 @@ class ArgumentForm(Rule):
     """Number of calls of the first function that worked with the right form."""
 
     @classmethod
-    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
-        """Yield the rules about the functions of an ability, once for each task whose runs show it."""
+    def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
+        """Yield the rules about the functions of an ability."""
         counts = _FormCounts.of(packets)
         borne_out = [each for each in _find_corrections(packets) if counts.bear_out(each)]
         borne_out += counts.find_always_refused(packets, {each.refused.function for each in borne_out})
@@ -70,10 +73,11 @@ class ArgumentForm(Rule):
                 worked=max(counts.worked[function, form.argument, form.right] for form in forms),
             )
             first_of_task = {correction.packet.task_key: correction for correction in reversed(corrections)}
-            for correction in sorted(
+            first, *others = sorted(
                 first_of_task.values(), key=lambda each: (not each.worked_in.passed, each.packet.task_key)
-            ):
-                yield _illustrate(rule, correction), correction.packet
+            )
+            also = (Provenance(correction.packet, correction.cites) for correction in others)
+            yield SharedLesson.of_tasks(_illustrate(rule, first), first.packet, also)
 
     @property
     def arguments(self) -> set[str]:
@@ -159,6 +163,10 @@ class _Correction(NamedTuple):
     worked_in: PacketRun
     worked: Step
     forms: tuple[NewForm, ...]
+
+    @property
+    def cites(self) -> tuple[Cite, ...]:
+        return Cite(self.run.letter, self.refused.position), Cite(self.worked_in.letter, self.worked.position)
 
 
 _Key: TypeAlias = tuple[str, str, str]
@@ -299,8 +307,4 @@ def _illustrate(rule: ArgumentForm, correction: _Correction) -> Lesson:
     bad = correction.run if correction.run is not good and not correction.run.passed else None
     transition = f"after “{rule.error}”" if rule.error else ""
     text = illustrate(rule, correction.packet, good, bad, transition=transition)
-    cites = (
-        Cite(correction.run.letter, correction.refused.position),
-        Cite(correction.worked_in.letter, correction.worked.position),
-    )
-    return Lesson(rule, text, cites)
+    return Lesson(rule, text, correction.cites)

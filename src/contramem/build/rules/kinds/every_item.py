@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
+from contramem.build.evidence import Provenance
 from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MIN_BROKEN, Contrast, Lesson, Rule, Words, illustrate, restate
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
@@ -35,13 +38,19 @@ class EveryItem(Rule):
     writes: tuple[str, ...]
 
     @classmethod
-    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
+    def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         """Yield what tasks show, if more than one failing run does: a single one may have had other reasons."""
-        shown = [(rule, lesson, packet) for packet in packets for rule, lesson in cls._find_in(packet)]
-        for rule, lesson, packet in shown:
-            alike = [other for other, _, _ in shown if rule._is_about_same_items(other)]
-            if sum(other.contrast.broken for other in alike) >= MIN_FEWER:
-                yield lesson, packet
+        fewer = Counter[tuple[str, str]]()
+        shown = defaultdict[tuple[str, ...], list[Provenance]](list)
+        lessons = dict[tuple[str, ...], Lesson]()
+        for packet in packets:
+            for rule, lesson in cls._find_in(packet):
+                fewer[rule.listing, rule.unit] += rule.contrast.broken
+                shown[rule.listing, rule.unit, *rule.writes].append(Provenance(packet, lesson.cites))
+                lessons.setdefault((rule.listing, rule.unit, *rule.writes), lesson)
+        for (listing, unit, *writes), (first, *others) in shown.items():
+            if fewer[listing, unit] >= MIN_FEWER:
+                yield SharedLesson.of_tasks(lessons[listing, unit, *writes], first.packet, others)
 
     @classmethod
     def _find_in(cls, packet: Packet) -> Iterator[tuple[EveryItem, Lesson]]:

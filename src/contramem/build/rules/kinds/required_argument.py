@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from contramem.build.evidence import Provenance
 from contramem.build.rules.phrases import code_name, quote_error, short_name, stem
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.build.rules.steps import calls, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
@@ -32,6 +34,7 @@ class RequiredArgument(Rule):
     """`function` is always given `argument`."""
 
     KIND = "required argument"
+    COUNTS_ALL_TASKS = True
     HIDES_OTHER_ARGUMENTS = True
 
     function: str
@@ -44,8 +47,8 @@ class RequiredArgument(Rule):
     worked: int
 
     @classmethod
-    def find(cls, packets: Sequence[Packet]) -> Iterator[tuple[Lesson, Packet]]:
-        """Yield the rules about the functions of an ability, once for each task whose runs show it."""
+    def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
+        """Yield the rules about the functions of an ability."""
         counts = _Counts.of(packets)
         documented = _find_documented(packets)
         cases: dict[_Slot, dict[str, _Case]] = defaultdict(dict)
@@ -68,8 +71,9 @@ class RequiredArgument(Rule):
                 refused=refused,
                 worked=worked,
             )
-            passing_first = sorted(by_task.values(), key=lambda case: (not case.run.passed, case.packet.task_key))
-            yield from (_illustrate(rule, case) for case in passing_first)
+            first, *others = sorted(by_task.values(), key=lambda case: (not case.run.passed, case.packet.task_key))
+            also = (Provenance(case.packet, case.cites) for case in others)
+            yield SharedLesson.of_tasks(_illustrate(rule, first), first.packet, also)
 
     @property
     def arguments(self) -> set[str]:
@@ -108,6 +112,10 @@ class _Case(NamedTuple):
     refused: Step
     worked: Step
     argument: str
+
+    @property
+    def cites(self) -> tuple[Cite, ...]:
+        return tuple(Cite(self.run.letter, step.position) for step in (self.refused, self.worked))
 
 
 class _Counts(NamedTuple):
@@ -178,8 +186,7 @@ def _is_named_by(function: str, argument: str) -> bool:
     return not named.isdisjoint(asked)
 
 
-def _illustrate(rule: RequiredArgument, case: _Case) -> tuple[Lesson, Packet]:
+def _illustrate(rule: RequiredArgument, case: _Case) -> Lesson:
     good, bad = (case.run, None) if case.run.passed else (None, case.run)
     text = illustrate(rule, case.packet, good, bad, transition=f"after “{rule.error}”")
-    cites = tuple(Cite(case.run.letter, step.position) for step in (case.refused, case.worked))
-    return Lesson(rule, text, cites), case.packet
+    return Lesson(rule, text, case.cites)
