@@ -13,6 +13,7 @@ from functools import partial
 
 from contramem.grading import MAX_CHANCE_UNOPPOSED, contradicts
 from contramem.monitor.guard import Guard
+from contramem.study.contenders import Contenders
 from contramem.study.explain import Difference, explain
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import add_condition
@@ -28,10 +29,14 @@ MIN_UNEXPLAINED = 2
 
 
 def explain_by_kind(
-    runs: Sequence[StudyRun], run_set: RunSet, accept: Callable[[Difference], bool], known: Iterable[Guard]
+    runs: Sequence[StudyRun],
+    run_set: RunSet,
+    accept: Callable[[Difference], bool],
+    known: Iterable[Guard],
+    contenders: Contenders | None = None,
 ) -> Iterator[Difference]:
     """Yield what explains failures within one kind of task that no guard in `known` explains, each with its counts over
-    all `runs`."""
+    all `runs`. `contenders` are those of all `runs`, if they are known."""
     explained = {run for guard in known for run in _find_broken(guard, runs)}
     for kind in run_set.kinds:
         tasks = frozenset(kind.tasks)
@@ -41,7 +46,8 @@ def explain_by_kind(
             continue
         search = _KindSearch(inside, runs, run_set, explained)
         take = partial(_take, search, accept)
-        for found in explain(inside, run_set, MAX_DIFFERENCES, take, search.outside).differences:
+        same = contenders if len(inside) == len(runs) else None
+        for found in explain(inside, run_set, MAX_DIFFERENCES, take, search.outside, same).differences:
             difference = search.confine(found)
             if difference is not None:
                 explained.update(_find_broken(difference.guard, runs))

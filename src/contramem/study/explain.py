@@ -21,6 +21,7 @@ from contramem.study.contenders import (
     MAX_CHANCE,
     MIN_BROKEN,
     Contender,
+    Contenders,
     explains_some,
     find_contenders,
     is_contradicted,
@@ -118,14 +119,16 @@ def explain(
     limit: int = 8,
     accept: Callable[[Difference], bool] | None = None,
     others: Sequence[StudyRun] = (),
+    contenders: Contenders | None = None,
 ) -> Explanation:
     """The differences between the passing and the failing runs among `runs`, those that explain most first. What
     passing runs among `others` break explains only what nothing else does.
 
-    `accept` has the last word on each: one that it rejects explains no failure, so that another may.
+    `accept` has the last word on each: one that it rejects explains no failure, so that another may. `contenders` are
+    those of `runs`, if they are known.
     """
     masks, elsewhere = RunMasks(runs, run_set), Elsewhere(others, run_set)
-    contenders = find_contenders(runs, masks)
+    contenders = contenders or find_contenders(runs, masks)
     everything = (*contenders.by_data, *contenders.by_words)
     chosen: list[tuple[Sequence[Contender], int]] = []
     local: list[Sequence[Contender]] = []

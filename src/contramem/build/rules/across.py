@@ -34,9 +34,11 @@ from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
 from contramem.notes import notes_of
 from contramem.study.by_kind import explain_by_kind
+from contramem.study.contenders import find_contenders
 from contramem.study.demanded_words import name_words
 from contramem.study.explain import Difference, explain
 from contramem.study.instead import find_instead
+from contramem.study.masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import digest
 
@@ -59,9 +61,10 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
     checks = LessonChecks(packets, evidence, runs)
-    of_all = explain(evidence, runs, MAX_LESSONS, checks.accept).differences
+    contenders = find_contenders(evidence, RunMasks(evidence, runs))
+    of_all = explain(evidence, runs, MAX_LESSONS, checks.accept, contenders=contenders).differences
     known = [difference.guard for difference in of_all]
-    for difference in (*of_all, *explain_by_kind(evidence, runs, checks.accept, known)):
+    for difference in (*of_all, *explain_by_kind(evidence, runs, checks.accept, known, contenders)):
         named = name_words(difference.guard, evidence)
         if showing := checks.find_showing(named):
             difference = replace(difference, guard=named)

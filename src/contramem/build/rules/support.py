@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -141,17 +142,20 @@ def _depends_on_request(guard: Guard) -> bool:
 def support_from(replays: Replays) -> CardSupport:
     """What the replays add to a card's support: tasks for and against it, and the counts of each guard. They contribute
     no words to the card, so it may still be shown for these tasks."""
-    support = CardSupport()
+    tasks, sources, against = set[str](), set[str](), set[str]()
+    counts = defaultdict[Guard, Counter[str]](Counter)
     for packet, replayed in replays:
-        sources = [packet.provenance[letter].source for letter in (*replayed.held, *replayed.broken)]
-        counts = GuardSupport(
-            held=len(replayed.held), broken=len(replayed.broken), contradicted=len(replayed.contradicted)
-        )
-        taught = packet.tasks_behind(*replayed.held, *replayed.broken)
-        support += CardSupport(
-            tasks=tuple(taught) if replayed.supports else (),
-            sources=tuple(sources) if replayed.supports else (),
-            contradicted_by=(packet.task_key,) if replayed.contradicts else (),
-            guard_counts={str(replayed.guard): counts},
-        )
-    return support
+        for side in ("held", "broken", "contradicted"):
+            counts[replayed.guard][side] += len(getattr(replayed, side))
+        if replayed.supports:
+            shown_by = (*replayed.held, *replayed.broken)
+            tasks.update(packet.tasks_behind(*shown_by))
+            sources.update(packet.provenance[letter].source for letter in shown_by)
+        if replayed.contradicts:
+            against.add(packet.task_key)
+    return CardSupport(
+        tasks=tuple(tasks),
+        sources=tuple(sources),
+        contradicted_by=tuple(against),
+        guard_counts={str(guard): GuardSupport(**counts[guard]) for guard in counts},
+    )
