@@ -12,7 +12,7 @@ from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.author import Author, Only
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.rounds import Answer, BuildPlan, Rounds
-from contramem.build.parts import BuildSettings, abilities_of, build_parts
+from contramem.build.parts import BuildSettings, abilities_of, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor, find_candidates
@@ -69,15 +69,15 @@ def build_bank(
     keeps what was found out about the runs for the next build.
     """
     with store.writing("build", _only_ability(packets, only)):
-        behind = frozenset(left_out).intersection(_tasks_behind(store.bank())) if left_out else frozenset[str]()
-        settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {}, behind)
+        at_hand = _tasks_behind(store.bank()) & {*left_out, *tasks_of(packets)}
+        settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {}, at_hand)
         return build_parts(packets, store, settings, engine, on_progress, work)
 
 
-def _tasks_behind(bank: Bank) -> set[str]:
+def _tasks_behind(bank: Bank) -> frozenset[str]:
     """The tasks that the cards of a bank rest on."""
     supports = [entry.support for entry in bank.entries.values()]
-    return {task for support in supports for task in (*support.tasks, *support.contradicted_by)}
+    return frozenset(task for support in supports for task in (*support.tasks, *support.contradicted_by))
 
 
 def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:

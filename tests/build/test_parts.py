@@ -110,3 +110,18 @@ def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_p
         more = [*rows, rows[0]._replace(content="a run more")]
         reads, _ = learn(more)
         assert reads == sum(row.ability == rows[0].ability for row in more)
+
+
+def test_a_function_whose_card_is_made_from_other_tasks_than_before_gets_the_card_of_a_new_store(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contramem.contrast.packet_file.MAX_TASKS_OF_FUNCTION", 8)
+    build(pool, tmp_path / "grown.db", SERIAL, tasks=12)
+    for store in ("grown.db", "new.db"):
+        build(pool, tmp_path / store, SERIAL)
+    with open_store(tmp_path / "grown.db") as grown, open_store(tmp_path / "new.db") as new:
+        cards = {card_id: entry for card_id, entry in new.bank().entries.items() if card_id.startswith("function::")}
+        assert cards and all(len(entry.support.tasks) == 8 for entry in cards.values())
+        assert {card_id: grown.bank().entries[card_id].support for card_id in cards} == {
+            card_id: entry.support for card_id, entry in cards.items()
+        }

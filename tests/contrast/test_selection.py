@@ -131,3 +131,17 @@ def test_a_packet_file_groups_packets_by_ability_and_by_function(monkeypatch: py
         held = file[5]
         assert file[0] is not None and file[1] is not None and file[5] is not held, "and makes way for others"
         assert file[5] == held
+
+
+def test_the_card_of_a_function_is_made_from_a_limited_number_of_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contramem.contrast.packet_file.MAX_TASKS_OF_FUNCTION", 4)
+    runs = made_runs()
+    with Pool(runs) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+        [group] = file.by_function()
+        drawn = {file[number].task_key for number in group.numbers}
+        assert len(drawn) == 4
+        [left_out] = [key for key in pool.tasks() if key not in drawn][:1]
+    fewer = [run for run in runs if run.task_key != left_out]
+    with Pool(fewer) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+        [group] = file.by_function()
+        assert {file[number].task_key for number in group.numbers} == drawn, "whatever else there is"

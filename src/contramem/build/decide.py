@@ -48,10 +48,10 @@ class BankBuild:
         grade: Grade = DEFAULT_GRADE,
         reassesses: bool = True,
         functions: Iterable[str] = (),
-        left_out: frozenset[str] = frozenset(),
+        at_hand: frozenset[str] = frozenset(),
     ) -> None:
-        """`functions`: known to exist, in addition to those whose cards are built. `left_out`: tasks whose runs are at
-        hand, but that were not selected. What rests on them is built anew from those that were."""
+        """`functions`: known to exist, in addition to those whose cards are built. `at_hand`: tasks whose runs are at
+        hand, though they may not be among those that a card is now made from. What rests on them is built anew."""
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
@@ -59,7 +59,7 @@ class BankBuild:
         self._grade = grade
         self._reassesses = reassesses and not append_only
         self._functions = set(functions)
-        self._left_out = left_out
+        self._at_hand = at_hand
         self._gathered: tuple[Sequence[Packet], tuple[RequestsByFunction, CallListsByWrite]] | None = None
 
     @property
@@ -126,7 +126,7 @@ class BankBuild:
         if refusals:
             return self._recorder.refuse(refusals, card)
         entry = self.bank.entries.get(card.card_id)
-        if entry is not None and not set(entry.support.tasks) <= tasks | self._left_out:
+        if entry is not None and not set(entry.support.tasks) <= tasks | self._at_hand:
             reason = f"The card rests on {len(entry.support.tasks)} tasks, not all seen now."
             return self._recorder.accept("NOOP", card, reason)
         try:
@@ -329,7 +329,7 @@ class BankBuild:
         Append-only banks are for comparison, so their cards do not change.
         """
         if self._reassesses:
-            reassess(self._recorder, ability, packets, self._grade, self._left_out)
+            reassess(self._recorder, ability, packets, self._grade, self._at_hand)
         mark_scopes(self._recorder, ability, packets)
 
 

@@ -6,7 +6,7 @@ store says about it, and the result is recorded when it returns: the same decisi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -53,8 +53,8 @@ class BuildSettings:
     """False: cards stay as curation left them."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """The documentation of functions, if the runs include it."""
-    left_out: frozenset[str] = frozenset()
-    """Tasks behind cards of the store whose runs are at hand, but that were not selected."""
+    at_hand: frozenset[str] = frozenset()
+    """Tasks behind cards of the store whose runs are at hand, though a part may leave them out."""
 
     def begin(self, store: BuildStore, functions: Iterable[str] = ()) -> BankBuild:
         return BankBuild(
@@ -65,7 +65,7 @@ class BuildSettings:
             grade=self.grade,
             reassesses=self.reassesses,
             functions=functions,
-            left_out=self.left_out,
+            at_hand=self.at_hand,
         )
 
 
@@ -74,6 +74,11 @@ def abilities_of(packets: Sequence[Packet]) -> list[str]:
     if isinstance(packets, PacketFile):
         return [group.ability for group in packets.by_ability()]
     return sorted({packet.ability for packet in packets})
+
+
+def tasks_of(packets: Sequence[Packet]) -> Collection[str]:
+    """The keys of the packets' tasks."""
+    return packets.task_keys if isinstance(packets, PacketFile) else {packet.task_key for packet in packets}
 
 
 def build_parts(

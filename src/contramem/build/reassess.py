@@ -48,10 +48,10 @@ def reassess(
     ability: str,
     packets: Sequence[Packet],
     grade: Grade = DEFAULT_GRADE,
-    left_out: frozenset[str] = frozenset(),
+    at_hand: frozenset[str] = frozenset(),
 ) -> None:
     """Count, narrow and retire cards below the grade. No packet counts twice, however often it is built. A card that
-    also rests on tasks which were `left_out` of a selection is counted on those that were selected."""
+    also rests on tasks that are `at_hand` but were not selected is counted on those that were selected."""
     state = digest_of([packet.content_digest for packet in packets])
     progress = {f"settled {packet.task_key}": packet.content_digest for packet in packets}
     fresh = [packet for packet in packets if recorder.look_up(f"settled {packet.task_key}") != packet.content_digest]
@@ -65,12 +65,12 @@ def reassess(
     triggers = Triggers(recorder.bank, ability, packets if len(ruled) < len(waiting) else ())
     for card in waiting:
         likely = accepted if card.card.card_id in ruled else None
-        evidence = EvidencePool(packets, fresh, likely, grade, triggers, left_out)
+        evidence = EvidencePool(packets, fresh, likely, grade, triggers, at_hand)
         reassessment = evidence.reassess(card)
         decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
         recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
     _retire_needless(recorder, ability)
-    _retire_proxies(recorder, ability, packets, left_out)
+    _retire_proxies(recorder, ability, packets, at_hand)
     if fresh:
         recorder.record(progress=progress)
 
@@ -97,10 +97,10 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
             _retire_for_another(recorder, card, SAID_ELSEWHERE, reason)
 
 
-def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], left_out: frozenset[str]) -> None:
+def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], at_hand: frozenset[str]) -> None:
     """Retire observed rules that explain no failure which other cards do not explain. All runs behind them must be at
     hand."""
-    task_keys = left_out.union(key for packet in packets for key in packet.task_keys)
+    task_keys = at_hand.union(key for packet in packets for key in packet.task_keys)
     cards = [
         card
         for card in learning_cards(recorder.bank, ability)
@@ -146,13 +146,13 @@ class EvidencePool(NamedTuple):
     """The lowest grade that stays in service."""
     triggers: Triggers | None = None
     """Where cards in words are judged; None: everywhere."""
-    left_out: frozenset[str] = frozenset()
-    """Tasks whose runs are at hand, but that were not selected."""
+    at_hand: frozenset[str] = frozenset()
+    """Tasks whose runs are at hand, selected or not."""
 
     def reassess(self, card: LearningCard) -> Reassessment:
         # If all tasks behind the card are available, count from scratch; otherwise only add what is new.
         tasks = {*card.support.tasks, *card.support.contradicted_by}
-        complete = tasks <= self.left_out.union(key for packet in self.packets for key in packet.task_keys)
+        complete = tasks <= self.at_hand.union(key for packet in self.packets for key in packet.task_keys)
         card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
         if card.status == "pinned":
             return count_again(card, packets)

@@ -24,6 +24,9 @@ from contramem.traces.trajectory import Trajectory, digest
 IN_MEMORY_BYTES = 8 << 20
 MAX_HELD = 1_000
 """How many packets stay decoded: as many as an ability has at most, so that each is decoded once."""
+MAX_TASKS_OF_FUNCTION = 300
+"""How many tasks that call a function its card is made from: a thousand calls show what ten thousand do. They are drawn
+by a digest of their keys, so that the same tasks give the same card."""
 
 _decode_runs = msgspec.msgpack.Decoder(tuple[PacketRun, ...]).decode
 _decode_recorded = msgspec.msgpack.Decoder(dict[str, Trajectory]).decode
@@ -39,6 +42,7 @@ class PacketRow(NamedTuple):
     encoded: bytes
     content: str
     """The packet's `content_digest`."""
+    task_key: str
 
     def decode(self, vocabulary: Vocabulary) -> Packet:
         return decode_packet(self.encoded, vocabulary)
@@ -59,11 +63,11 @@ def encode_packet(packet: Packet) -> bytes:
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
     findings = pickle.dumps(findings_of(packet), pickle.HIGHEST_PROTOCOL)
-    return pickle.dumps((bare, *parts, findings), pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((bare, *parts, findings, packet.content_digest), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
-    bare, runs, recorded, signals, findings = pickle.loads(encoded)
+    bare, runs, recorded, signals, findings, content_digest = pickle.loads(encoded)
     whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
     packet: Packet = replace(
         bare,
@@ -74,6 +78,7 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
     )
     packet.placeholders.use(vocabulary)
     vars(packet)["findings"] = findings
+    vars(packet)["content_digest"] = content_digest
     vars(packet)["runs_digest"] = _digest_encoded(runs, recorded)
     return packet
 
@@ -113,7 +118,8 @@ def _make_row(plan: ContrastPlan, packet: Packet) -> PacketRow:
     if plan.study is not None:
         plan.study(packet)
     called = {step.function for run in packet.runs for step in run.actions if step.function}
-    return PacketRow(packet.ability, tuple(sorted(called)), encode_packet(packet), packet.content_digest)
+    encoded = encode_packet(packet)
+    return PacketRow(packet.ability, tuple(sorted(called)), encoded, packet.content_digest, packet.task_key)
 
 
 def learn_shard(_: None, shard: PoolShard) -> Vocabulary:
@@ -127,8 +133,15 @@ class _Place(NamedTuple):
     ability: str
     called: tuple[str, ...]
     content: str
+    task_key: str
     offset: int
     length: int
+
+
+def _draw(numbered: tuple[int, _Place]) -> tuple[str, str]:
+    """The order in which packets are drawn from many: the same whatever else there is."""
+    key = numbered[1].task_key
+    return digest(key), key
 
 
 class PacketGroup(NamedTuple):
@@ -160,7 +173,7 @@ class PacketFile(Sequence[Packet]):
         offset = 0
         for row in rows:
             self._spool.write(row.encoded)
-            self._places.append(_Place(row.ability, row.called, row.content, offset, len(row.encoded)))
+            self._places.append(_Place(row.ability, row.called, row.content, row.task_key, offset, len(row.encoded)))
             offset += len(row.encoded)
 
     def __len__(self) -> int:
@@ -197,12 +210,13 @@ class PacketFile(Sequence[Packet]):
         return [self._group(packets, ability=ability) for ability, packets in sorted(numbers.items())]
 
     def by_function(self) -> list[PacketGroup]:
-        """The packets in which each function is called. Functions that are called in the same packets form one group,
-        as long as all their packets fit in memory."""
+        """The packets from which the card of each function is made. Functions that are called in the same packets form
+        one group, as long as all their packets fit in memory."""
         numbers: dict[str, list[int]] = defaultdict(list)
-        for number, place in enumerate(self._places):
+        for number, place in sorted(enumerate(self._places), key=_draw):
             for function in place.called:
-                numbers[function].append(number)
+                if len(numbers[function]) < MAX_TASKS_OF_FUNCTION:
+                    numbers[function].append(number)
         groups: list[PacketGroup] = []
         functions: list[str] = []
         together: set[int] = set()
@@ -220,6 +234,10 @@ class PacketFile(Sequence[Packet]):
         called = Counter(function for number in chosen for function in self._places[number].called)
         usual = sorted(function for function, count in called.items() if 2 * count > len(chosen))
         return PacketGroup(chosen, ability, tuple(functions), content, tuple(usual))
+
+    @property
+    def task_keys(self) -> frozenset[str]:
+        return frozenset(place.task_key for place in self._places)
 
     def close(self) -> None:
         """Release the temporary file."""

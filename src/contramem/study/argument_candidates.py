@@ -152,6 +152,14 @@ class ArgumentUses:
         return mask_of(place for place, values in tried.items() if (tasks[place], values) in given)
 
 
+class _UsesByArgument(dict[tuple[str, str], ArgumentUses]):
+    """By function and argument."""
+
+    def __missing__(self, slot: tuple[str, str]) -> ArgumentUses:
+        self[slot] = ArgumentUses(slot[1])
+        return self[slot]
+
+
 class _ListCounts:
     """In how many runs a field of a result was seen, and in how many it had several values at once."""
 
@@ -169,15 +177,14 @@ class _ListCounts:
 
 def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate]:
     """Every guard about arguments that is worth a trial."""
-    by_argument = dict[tuple[str, str], ArgumentUses]()
+    by_argument = _UsesByArgument()
     called, lists = defaultdict[str, Mask](int), _ListCounts()
     for place, run in enumerate(runs):
         uses_of_run = _uses_of(run)
         for call, some in zip(run.recorded.calls, uses_of_run.by_call, strict=True):
             called[call.function] |= 1 << place
             for use in some:
-                uses = by_argument.setdefault((call.function, use.argument), ArgumentUses(use.argument))
-                uses.add(place, run, call, use)
+                by_argument[call.function, use.argument].add(place, run, call, use)
         lists.add(uses_of_run)
     recorded = [run.recorded for run in runs]
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from contramem.build.functions.calls import Calls, tasks
 from contramem.contrast.observation import Observation
@@ -70,6 +71,7 @@ def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
     return not asked.isdisjoint(arguments) and asked <= {*arguments, *_ASKING_WORDS}
 
 
+@lru_cache(maxsize=4096)  # tools say the same again and again
 def generalize(template: str) -> str:
     """The first sentence of a message, without dates, numbers and placeholder types that may be wrong."""
     template = _VALIDATOR.sub(r"\1: \2", template)
