@@ -64,27 +64,31 @@ class KeptWork:
         self._connection: sqlite3.Connection | None = None
         self._is_unusable = False
         self._build = 0
+        self._used: list[bytes] = []
 
     def get(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         names = {_name(stage, key): key for key in keys}
         found = {}
-        for name, check, value in self._select("SELECT name, checked, value FROM work WHERE name IN", list(names)):
+        for name, check, value in self._select("SELECT name, checked, value FROM results WHERE name IN", list(names)):
             if check == _check(value):
                 found[names[name]] = value
-        self._mark_used([name for name, key in names.items() if key in found])
+        self._used += [name for name, key in names.items() if key in found]
         return found
 
     def find(self, stage: str, keys: Sequence[bytes]) -> set[bytes]:
         names = {_name(stage, key): key for key in keys}
-        return {names[name] for (name,) in self._select("SELECT name FROM work WHERE name IN", list(names))}
+        return {names[name] for (name,) in self._select("SELECT name FROM results WHERE name IN", list(names))}
 
     def put(self, stage: str, results: Iterable[tuple[bytes, bytes]]) -> None:
-        rows = ((_name(stage, key), _check(value), value, self._build) for key, value in results)
+        rows = ((_name(stage, key), _check(value), value) for key, value in results)
         while batch := list(islice(rows, _AT_ONCE)):
-            self._write("INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?)", batch)
+            self._write("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", batch)
+            self._used += [name for name, *_ in batch]
 
     def close(self) -> None:
-        """Let go what was used longest ago, if there is too much."""
+        """Note what was used. Let go what was used longest ago, if there is too much."""
+        used = [(name, self._build) for name in dict.fromkeys(self._used)]
+        self._write("INSERT OR REPLACE INTO uses VALUES (?, ?)", used)
         if self._connection is not None:
             try:
                 self._shrink(self._connection)
@@ -111,22 +115,19 @@ class KeptWork:
                 self._give_up()
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        connection = self._open()
-        if connection is not None and rows:
+        connection = self._open() if rows else None
+        if connection is not None:
             try:
                 with connection:
                     connection.executemany(statement, rows)
             except sqlite3.Error:
                 self._give_up()
 
-    def _mark_used(self, names: Sequence[bytes]) -> None:
-        self._write("UPDATE work SET used = ? WHERE name = ?", [(self._build, name) for name in names])
-
     def _open(self) -> sqlite3.Connection | None:
         if self._connection is None and not self._is_unusable:
             try:
                 self._connection = _connect(self._path)
-                self._build = self._connection.execute("SELECT coalesce(max(used), 0) + 1 FROM work").fetchone()[0]
+                self._build = self._connection.execute("SELECT coalesce(max(build), 0) + 1 FROM uses").fetchone()[0]
             except (OSError, sqlite3.Error):
                 self._give_up()
         return self._connection
@@ -138,15 +139,16 @@ class KeptWork:
         self._connection, self._is_unusable = None, True
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
-        size = connection.execute("SELECT coalesce(sum(length(value)), 0) FROM work").fetchone()[0]
+        size = connection.execute("SELECT coalesce(sum(length(value)), 0) FROM results").fetchone()[0]
         if size <= self._max_bytes:
             return
-        by_age = connection.execute("SELECT used, sum(length(value)) FROM work GROUP BY used ORDER BY used").fetchall()
-        for used, taken in by_age:
+        by_age = "SELECT coalesce(build, 0) AS build, sum(length(value)) FROM results LEFT JOIN uses USING (name)"
+        for build, taken in connection.execute(f"{by_age} GROUP BY 1 ORDER BY 1").fetchall():
             if size <= self._max_bytes:
                 break
             with connection:
-                connection.execute("DELETE FROM work WHERE used = ?", (used,))
+                connection.execute("DELETE FROM uses WHERE build = ?", (build,))
+                connection.execute("DELETE FROM results WHERE name NOT IN (SELECT name FROM uses)")
             size -= taken
         connection.execute("VACUUM")
 
@@ -160,8 +162,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=10)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
-    columns = "name BLOB PRIMARY KEY, checked BLOB, value BLOB, used INTEGER"
-    connection.execute(f"CREATE TABLE IF NOT EXISTS work ({columns})")
+    connection.execute("CREATE TABLE IF NOT EXISTS results (name BLOB PRIMARY KEY, checked BLOB, value BLOB)")
+    # Beside them, because noting a use would write a result again.
+    connection.execute("CREATE TABLE IF NOT EXISTS uses (name BLOB PRIMARY KEY, build INTEGER) WITHOUT ROWID")
+    connection.execute("DROP TABLE IF EXISTS work")  # of earlier versions
     return connection
 
 

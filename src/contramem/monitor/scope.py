@@ -97,7 +97,7 @@ class FieldReturned(NamedTuple):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        return (self.function, *(self._test.functions if self._test else ()))
+        return _functions_read(self)
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
@@ -111,13 +111,14 @@ class FieldReturned(NamedTuple):
     def matches(self, action: Action) -> bool:
         if not action.worked or action.function not in self.functions:
             return False
-        if self._test is not None and len(self.functions) > 1:
+        test = self._test
+        if test is not None and len(self.functions) > 1:
             after = AfterCall(action)
-            return any(self._test.holds(value, after) for value in after.seen_values(self.function, self.field))
+            return any(test.holds(value, after) for value in after.seen_values(self.function, self.field))
         values = field_values(action.result(), self.field)
-        if self._test is None:
+        if test is None:
             return any(value != "" for value in values) is (self.operator == "given")
-        return any(self._test.holds(value, action) for value in values)
+        return any(test.holds(value, action) for value in values)
 
     def in_words(self) -> str:
         field = f"{'an' if self.field[:1].lower() in tuple('aeiou') else 'a'} `{self.field}`"
@@ -127,6 +128,11 @@ class FieldReturned(NamedTuple):
             return f"`{self.function}` shows {field} that falls {parse_date_relation(self.value).in_words()}"
         value = parse_quantity(self.value).in_words() if self.is_place else self.value
         return f"`{self.function}` shows {field} {say_operator(self.operator, value, _RELATIONS)} {value}"
+
+
+@lru_cache(maxsize=1 << 12)  # asked about every action of every run
+def _functions_read(condition: FieldReturned) -> tuple[str, ...]:
+    return (condition.function, *(condition._test.functions if condition._test else ()))
 
 
 _RELATIONS: dict[Operator, str] = {

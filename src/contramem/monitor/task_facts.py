@@ -36,4 +36,6 @@ def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> G
 def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:
     if not isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)):
         return False
-    return any(action.effect == "read" and condition.matches(action) for action in actions)
+    functions = condition.functions
+    reads = (action for action in actions if action.function in functions and action.effect == "read")
+    return any(map(condition.matches, reads))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -28,6 +29,45 @@ class SeenChoice(NamedTuple):
     records: list[dict[str, Any]]
 
 
+class _ShownValue(NamedTuple):
+    """A value in a result, under the name of a field."""
+
+    field: str
+    text: str
+    """In lower case."""
+    value: Any
+    amount: float
+    """0 if it is none."""
+
+
+class _ShownResult(NamedTuple):
+    """What one result contains."""
+
+    values: tuple[_ShownValue, ...]
+    lists: frozenset[str]
+    """Fields with several values."""
+    records: list[dict[str, Any]]
+    """Empty if there is no choice."""
+
+
+@lru_cache(maxsize=4096)  # the runs of a task look the same records up
+def _read_text(content: str) -> _ShownResult:
+    return _read_result(decode_result(content))
+
+
+def _read_result(result: Any) -> _ShownResult:
+    values, firsts, lists = [], dict[str, str](), set[str]()
+    for place, value in islice(walk(result), MAX_VALUES):
+        if place and is_field(field := place[-1]):
+            text, number = plain_text(value), read_number(value)
+            amount = round(number, 6) if number and names_an_amount(field) else 0.0
+            values.append(_ShownValue(field, text, value, amount))
+            if firsts.setdefault(field, text) != text:
+                lists.add(field)
+    records = list_records(result)
+    return _ShownResult(tuple(values), frozenset(lists), records[:MAX_RECORDS] if len(records) > 1 else [])
+
+
 class SeenFields:
     """The fields that contained values before a call, and the records that could be chosen from."""
 
@@ -44,23 +84,17 @@ class SeenFields:
     def look_back(self, call: RecordedAction) -> None:
         """Record what the calls before this one returned."""
         for function, content in call.history.results(self._taken, call.order):
-            result = decode_result(content)
-            firsts: dict[str, str] = {}
-            for place, value in islice(walk(result), MAX_VALUES):
-                if place and is_field(place[-1]):
-                    self._take(function, place[-1], value, firsts)
-            if len(records := list_records(result)) > 1:
-                self._records[function].append(records[:MAX_RECORDS])
+            shown = _read_text(content) if isinstance(content, str) else _read_result(content)
+            for field, text, value, amount in shown.values:
+                place = function, field
+                self._fields[text].setdefault(place)
+                self._last[place] = value
+                if amount:
+                    self._amounts[amount].setdefault(place)
+            self.lists.update(f"{function}.{field}" for field in shown.lists)
+            if shown.records:
+                self._records[function].append(shown.records)
         self._taken = max(self._taken, call.order)
-
-    def _take(self, function: str, field: str, value: Any, firsts: dict[str, str]) -> None:
-        text = plain_text(value)
-        if firsts.setdefault(field, text) != text:
-            self.lists.add(f"{function}.{field}")
-        self._fields[text].setdefault((function, field))
-        self._last[function, field] = value
-        if (number := read_number(value)) and names_an_amount(field):
-            self._amounts[round(number, 6)].setdefault((function, field))
 
     def places(self) -> Iterator[str]:
         """`App.function.field` of every field that was seen."""
