@@ -67,17 +67,23 @@ def test_the_schema_decides_on_need_unless_a_working_call_contradicts_it():
 
 
 def test_where_values_come_from_is_told_when_most_of_them_come_from_there():
-    calls = [
-        call(
-            {"email_id": f"<ID_{n}>"}, run=chr(65 + n), origins={"email_id": "Mail.search_emails" if n < 7 else "user"}
-        )
-        for n in range(10)
-    ]
-    card = card_of(*calls)
-    assert argument(card, "email_id").meaning == (
+    def told(tasks):
+        calls = [
+            call(
+                {"email_id": f"<ID_{n}>"},
+                run=chr(65 + n),
+                task=f"t{n % tasks}",
+                origins={"email_id": "Mail.search_emails" if n < 7 else "user"},
+            )
+            for n in range(10)
+        ]
+        return card_of(*calls)
+
+    assert argument(told(tasks=5), "email_id").meaning == (
         "identifier of the email; values come from results of `search_emails`, or from the user"
     )
-    assert "Take `email_id` exactly as earlier results show it." in card.usage_rules
+    assert "Take `email_id` exactly as earlier results show it." in told(tasks=5).usage_rules
+    assert "; in the 2 tasks seen, values came from results" in argument(told(tasks=2), "email_id").meaning
 
 
 def test_functions_of_another_app_keep_their_full_name():
@@ -165,7 +171,7 @@ def test_with_documentation_the_meaning_of_an_argument_is_left_to_it_and_what_no
     calls = found(arguments={"email_id": "<ID_1>", "hard": True, "why": "a"})
     card = card_of(*calls, tool=tool)
     assert [(a.name, a.form, a.required, a.meaning) for a in card.arguments] == [
-        ("email_id", "text", True, "values come from results of `search_emails`"),
+        ("email_id", "text", True, "in the one task seen, values came from results of `search_emails`"),
         ("hard", "boolean", True, "hard, or not"),
         ("why", "text", False, "as documented"),
     ]
@@ -173,14 +179,14 @@ def test_with_documentation_the_meaning_of_an_argument_is_left_to_it_and_what_no
 
 def test_a_run_that_goes_round_in_circles_does_not_decide_where_values_come_from():
     loop = [call({"email_id": "<ID_9>"}, run="L", position=n, origins={"email_id": "Mail.guess"}) for n in range(50)]
-    assert argument(card_of(*found(9), *loop), "email_id").meaning.endswith("come from results of `search_emails`")
+    assert argument(card_of(*found(9), *loop), "email_id").meaning.endswith("from results of `search_emails`")
 
 
 def test_the_field_that_holds_a_value_is_named_where_it_is_called_otherwise():
     taken = card_of(*found(fields={"email_id": "id_"}))
-    assert argument(taken, "email_id").meaning.endswith("come from results of `search_emails` (`id_`)")
+    assert argument(taken, "email_id").meaning.endswith("from results of `search_emails` (`id_`)")
     alike = card_of(*found(fields={"email_id": "emailId"}))
-    assert argument(alike, "email_id").meaning.endswith("come from results of `search_emails`")
+    assert argument(alike, "email_id").meaning.endswith("from results of `search_emails`")
 
 
 def test_an_argument_of_which_only_the_name_is_known_is_shown_without_a_meaning():

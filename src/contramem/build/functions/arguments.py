@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments, says_missing
-from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name, tasks
 from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
 from contramem.build.functions.words import (
     ID_WORDS,
@@ -39,6 +39,8 @@ CLEAR = 0.2
 MAX_ORIGINS = 3
 MAX_KEYS, MIN_TASKS_WITH_KEY = 8, 2
 MOSTLY_ONE_FIELD = 0.8
+FEW_TASKS = 2
+"""Another task may take a value from elsewhere than so few do, so the card says how many there were."""
 MIN_TRACED = 3
 """Fewer values say nothing about where values come from."""
 USUAL = 0.02
@@ -295,9 +297,15 @@ def origin_of(name: str, calls: Calls) -> ArgumentOrigin:
     mostly = "" if share >= NEARLY_ALWAYS else "mostly "
     if mostly and functions and _may_coincide(name, given):
         return ArgumentOrigin()
-    text = f"values {mostly}come {', or '.join(part.text for part in clear)}"
+    seen_in = tasks(call for call in given if name in call.origins)
+    come = "values {}come {}" if seen_in > FEW_TASKS else f"in {_say_tasks(seen_in)}, values {{}}came {{}}"
+    text = come.format(mostly, ", or ".join(part.text for part in clear))
     sources = tuple(source for part in clear for source in part.sources)
     return ArgumentOrigin(text, sources, from_results=results in clear, mainly_from_results=clear[0] == results)
+
+
+def _say_tasks(count: int) -> str:
+    return "the one task seen" if count == 1 else f"the {count} tasks seen"
 
 
 def _may_coincide(name: str, given: Sequence[Observation]) -> bool:
