@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -26,6 +26,21 @@ class Retry(NamedTuple):
 def calls(run: PacketRun) -> list[Step]:
     """The calls of a run, successful or not."""
     return [step for step in run.actions if step.function]
+
+
+class CallForm(NamedTuple):
+    """What calls have in common that were written alike and ended alike."""
+
+    function: str
+    forms: tuple[tuple[str, str], ...]
+    """Each argument with the form of its value."""
+    error: str
+
+
+def count_alike(packets: Iterable[Packet]) -> Counter[CallForm]:
+    """How many calls were written and ended alike: most of thousands were."""
+    made = (step for packet in packets for run in packet.runs for step in run.actions if step.function)
+    return Counter(CallForm(step.function, tuple(step.forms.items()), step.error) for step in made)
 
 
 def calls_of(run: PacketRun, function: str) -> list[Step]:

@@ -19,7 +19,7 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.shared_lesson import SharedLesson
-from contramem.build.rules.steps import calls, find_retries
+from contramem.build.rules.steps import calls, count_alike, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -183,13 +183,11 @@ class _FormCounts(NamedTuple):
     @classmethod
     def of(cls, packets: Sequence[Packet]) -> _FormCounts:
         counts = cls(Counter(), Counter(), defaultdict(set))
-        for packet in packets:
-            for run in packet.runs:
-                for step in calls(run):
-                    for argument, form in step.forms.items():
-                        key = step.function, argument, form
-                        (counts.refused if step.error else counts.worked)[key] += 1
-                        counts.errors[key].add(step.error)
+        for call, times in count_alike(packets).items():
+            for argument, form in call.forms:
+                key = call.function, argument, form
+                (counts.refused if call.error else counts.worked)[key] += times
+                counts.errors[key].add(call.error)
         return counts
 
     def bear_out(self, correction: _Correction) -> bool:

@@ -15,7 +15,7 @@ from contramem.build.evidence import Provenance
 from contramem.build.rules.phrases import code_name, quote_error, short_name, stem
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
 from contramem.build.rules.shared_lesson import SharedLesson
-from contramem.build.rules.steps import calls, find_retries
+from contramem.build.rules.steps import CallForm, count_alike, find_retries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -132,23 +132,23 @@ class _Counts(NamedTuple):
     @classmethod
     def of(cls, packets: Sequence[Packet]) -> _Counts:
         counts = cls(Counter(), Counter(), defaultdict(Counter), defaultdict(set))
-        made = [step for packet in packets for run in packet.runs for step in calls(run)]
+        made = count_alike(packets)
         names = defaultdict[str, set[str]](set)
-        for step in made:
-            names[step.function].update(step.forms)
-        for step in made:
-            for name in names[step.function]:
-                counts.add(step, name)
+        for call in made:
+            names[call.function].update(name for name, _ in call.forms)
+        for call, times in made.items():
+            for name in names[call.function]:
+                counts.add(call, name, times)
         return counts
 
-    def add(self, step: Step, argument: str) -> None:
-        slot, form = (step.function, argument), step.forms.get(argument, "null")
-        if form not in UNSAID and step.error:
-            self.errors[slot].add(step.error)
+    def add(self, call: CallForm, argument: str, times: int) -> None:
+        slot, form = (call.function, argument), dict(call.forms).get(argument, "null")
+        if form not in UNSAID and call.error:
+            self.errors[slot].add(call.error)
         elif form not in UNSAID:
-            self.forms[slot][form] += 1
+            self.forms[slot][form] += times
         else:
-            (self.refused if step.error else self.worked_without)[slot] += 1
+            (self.refused if call.error else self.worked_without)[slot] += times
 
     def bear_out(self, case: _Case) -> bool:
         """Does no call work without it, and many with it, which are never refused in the same way?"""
