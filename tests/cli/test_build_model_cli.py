@@ -156,6 +156,12 @@ def test_the_round_trip_by_file_needs_no_key(traces: Path, tmp_path: Path) -> No
     assert requests.read_text() == ""
 
 
+def test_a_build_that_waits_for_replies_does_not_say_that_nothing_was_learned(traces: Path, tmp_path: Path) -> None:
+    how = ("--bank", tmp_path / "bank.db", "--model", "openai:some", "--export-requests", tmp_path / "requests.jsonl")
+    told = CliRunner().invoke(cli, [str(part) for part in ("build", traces, *how)]).stdout
+    assert "Nothing decided yet" in told and "Nothing learned" not in told
+
+
 def test_rollouts_take_the_first_runs_of_each_source(traces: Path, tmp_path: Path) -> None:
     told = []
     for number, options in enumerate([["--rollouts", "1"], []]):

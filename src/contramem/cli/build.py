@@ -289,7 +289,7 @@ def _show_built(
             {**summary_as_json(account.build.report, bank, selection), "model": build_cost.account_json(account)}
         )
     else:
-        show_summary(account.build.report, bank, selection, where)
+        show_summary(account.build.report, bank, selection, where, is_waiting=bool(account.open))
         build_cost.show_account(account, by_model.export)
     if account.build.stopped is not None:
         raise account.build.stopped

@@ -29,7 +29,10 @@ def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> di
     }
 
 
-def show_summary(report: BuildReport, bank: Bank, selection: Selection, where: str) -> None:
+def show_summary(
+    report: BuildReport, bank: Bank, selection: Selection, where: str, *, is_waiting: bool = False
+) -> None:
+    """`is_waiting`: replies of a model are still to come."""
     console = Console()
     console.print(
         f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive: some runs passed, "
@@ -41,7 +44,9 @@ def show_summary(report: BuildReport, bank: Bank, selection: Selection, where: s
             f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from "
             "groups that call the same functions and end alike (--max-tasks raises this)."
         )
-    if not report.changed:
+    if not report.changed and is_waiting:
+        console.print("Nothing decided yet: the replies of the model are still to come.")
+    elif not report.changed:
         console.print(_nothing_changed(report, selection.contrastive))
     else:
         console.print(_decisions(report))

@@ -233,15 +233,15 @@ def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedbac
 
 
 def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
-    """Tool schemas as OpenAI or Anthropic write them, or bare names. Anything else is not a tool."""
+    """Tool schemas as OpenAI, Anthropic, Gemini or MCP write them, or bare names. Anything else is not a tool."""
     if isinstance(raw, str):
         raw = decode(raw.encode())
     tools = []
-    for entry in raw if isinstance(raw, list) else ():
+    for entry in _declared(raw):
         wrapped = entry.get("function") if isinstance(entry, dict) else {"name": entry}
         spec = wrapped if isinstance(wrapped, dict) else entry
         if isinstance(spec.get("name"), str):
-            parameters = spec.get("parameters") or spec.get("input_schema")
+            parameters = next((spec[name] for name in _SCHEMAS if spec.get(name)), None)
             check_depth(parameters)
             tools.append(
                 naming.tool(
@@ -249,6 +249,18 @@ def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
                 )
             )
     return tuple(tools)
+
+
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+
+
+def _declared(raw: object) -> Iterator[Any]:
+    """Each tool of a list. Gemini puts several functions into one tool."""
+    for entry in raw if isinstance(raw, list) else ():
+        several = (
+            entry.get("functionDeclarations", entry.get("function_declarations")) if isinstance(entry, dict) else ()
+        )
+        yield from several if isinstance(several, list) else (entry,)
 
 
 def _model_in(messages: Iterable[Any]) -> str | None:
