@@ -18,9 +18,10 @@ from contramem.contrast.feedback import normalize_feedback
 from contramem.contrast.instructions import read
 from contramem.contrast.observed_effects import correct_effects
 from contramem.contrast.placeholders import Placeholders
+from contramem.contrast.shown_results import ShownResults, redact_text
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
-from contramem.contrast.step import Step, find_actions, make_steps, redact_text
+from contramem.contrast.step import Step, find_actions, make_steps
 from contramem.contrast.system_facts import find_system_facts
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
@@ -129,9 +130,10 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     """The packet of one task. Passing runs come first, then failing runs, then those with an unknown outcome."""
     ordered = [correct_effects(run, vocabulary.writers) for run in _passing_first(runs)]
     placeholders = Placeholders(ordered, vocabulary)
+    results = ShownResults(placeholders)
     lettered = dict(zip(letters(), ordered, strict=False))
     clocked = has_clock(ordered)
-    packet_runs = tuple(_packet_run(letter, run, placeholders, clocked) for letter, run in lettered.items())
+    packet_runs = tuple(_packet_run(letter, run, results, clocked) for letter, run in lettered.items())
     first = ordered[0]
     return Packet(
         task_key=first.task_key,
@@ -168,8 +170,9 @@ def letters() -> Iterator[str]:
         yield from (prefix + letter for letter in alphabet)
 
 
-def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders, clocked: bool) -> PacketRun:
-    steps = tuple(make_steps(run, placeholders, seconds_since_start(run) if clocked else {}))
+def _packet_run(letter: str, run: Trajectory, results: ShownResults, clocked: bool) -> PacketRun:
+    steps = tuple(make_steps(run, results, seconds_since_start(run) if clocked else {}))
+    placeholders = results.placeholders
     return PacketRun(
         letter=letter,
         passed=run.outcome.passed,

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
 from contramem.contrast.flow import Flow
-from contramem.contrast.form import ParsedResult, ResultForm, parse
+from contramem.contrast.form import ResultForm
 from contramem.contrast.instructions import without_instructions
 from contramem.contrast.placeholders import Placeholders
-from contramem.contrast.quotation import quote_words
+from contramem.contrast.shown_results import ShownResults, redact_text
 from contramem.contrast.speech import asks, speech_of
 from contramem.contrast.taint import find_tainted_calls
 from contramem.contrast.values import form_of_value
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Trajectory
 
-MAX_SHOWN_CHARS = 400
-"""Maximum length of a plain-text result. Longer and structured results are described by their form."""
-MAX_SHOWN_LEAVES = 60
-"""Maximum size of a result with fields. Larger ones are described by their form."""
-MAX_CONTENT_TEXT_CHARS = 60
-"""Maximum length of a text in a result. Longer ones are placeholders."""
 MAX_SHAPE_CHARS = 24
 MAX_PROSE_CHARS = 160
 
@@ -89,14 +83,15 @@ def find_actions(steps: Iterable[Step]) -> tuple[Step, ...]:
     return tuple(step for step in steps if step.label and not step.tainted)
 
 
-def make_steps(run: Trajectory, placeholders: Placeholders, times: Mapping[int, float]) -> Iterator[Step]:
+def make_steps(run: Trajectory, results: ShownResults, times: Mapping[int, float]) -> Iterator[Step]:
     """The steps of a run. `times`: when events happened, in seconds since the run began, by position."""
+    placeholders = results.placeholders
     flow = Flow(run.task)
     tainted = find_tainted_calls(run)
     for event, following in zip_longest(run.events, run.events[1:]):
         answered = following is not None and following.actor == "user"
         if event.function:
-            step = _call_step(event, placeholders, flow, event.position in tainted, answered)
+            step = _call_step(event, results, flow, event.position in tainted, answered)
         else:
             is_question = event.kind == "message" and event.actor == "agent" and answered
             redact = placeholders.received if event.actor == "environment" else placeholders.text
@@ -107,11 +102,11 @@ def make_steps(run: Trajectory, placeholders: Placeholders, times: Mapping[int, 
         flow.observe(event)
 
 
-def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool, answered: bool) -> Step:
+def _call_step(event: Event, results: ShownResults, flow: Flow, tainted: bool, answered: bool) -> Step:
     result, origins, speech = event.result, flow.origins(event), speech_of(event)
+    placeholders = results.placeholders
     arguments = placeholders.arguments(event)
-    parsed = None if result is None else parse(result.content)
-    form = None if parsed is None else parsed.form
+    shown = None if result is None else results.show(event.function, result.content)
     return Step(
         position=event.position,
         actor=event.actor,
@@ -121,9 +116,9 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         arguments=arguments,
         effect=event.effect,
         forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
-        form=form,
-        returned=_result_text(result.content, form, placeholders) if result is not None and form is not None else "",
-        contents=_contents(event.function, parsed, placeholders) if parsed is not None and not tainted else (),
+        form=shown.form if shown is not None else None,
+        returned=shown.returned if shown is not None else "",
+        contents=shown.contents if shown is not None and not tainted else (),
         shapes={
             name: shape_of(value) for name, value in event.arguments.items() if not isinstance(value, (dict, list))
         },
@@ -159,29 +154,6 @@ def is_command(argument: str) -> bool:
 _COMMANDS = frozenset("command cmd code script sql expression".split())
 
 
-def _contents(
-    function: str, parsed: ParsedResult, placeholders: Placeholders
-) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """The items of a short result. A field that came before starts the next item, unless it repeats the last one: a
-    list of values."""
-    if parsed.form.kind not in ("list", "record", "map") or len(parsed.shown) > MAX_SHOWN_LEAVES:
-        return ()
-    items: list[list[tuple[str, str]]] = [[]]
-    for name, value in parsed.shown:
-        if any(name == field for field, _ in items[-1]) and items[-1][-1][0] != name:
-            items.append([])
-        items[-1].append((name, _content_text(function, name, value, placeholders)))
-    return tuple(map(tuple, items)) if items[0] else ()
-
-
-def _content_text(function: str, name: str, value: object, placeholders: Placeholders) -> str:
-    """A leaf as authors see it: a short text in its words, with the values in it replaced."""
-    shown = placeholders.value(function, name, value)
-    if isinstance(value, str) and len(value) <= MAX_CONTENT_TEXT_CHARS and str(shown).startswith("<TEXT"):
-        return quote_words(redact_text(value, placeholders.received))
-    return str(shown).lower() if isinstance(shown, bool) else str(shown)
-
-
 def shape_of(value: object) -> str:
     """How a value is written: digits as 9, letters as A and a, with runs of lower-case letters collapsed."""
     latin = _OTHER_LETTERS.sub(lambda letters: _in_latin(letters[0]), str(value))
@@ -194,22 +166,6 @@ def _in_latin(letters: str) -> str:
     return "".join("A" if letter.isupper() else "a" for letter in letters)
 
 
-def _result_text(content: object, form: ResultForm, placeholders: Placeholders) -> str:
-    if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
-        return redact_text(content.strip(), placeholders.text)
-    return str(form)
-
-
-def redact_text(text: str, redact: Callable[[str], str]) -> str:
-    """A text as authors see it. Instructions are removed first: behind a placeholder, their cues would not be found."""
-    text = without_instructions(text)
-    return redact(_SPELLED_ADDRESS.sub("<EMAIL>", text) if "dot" in text.lower() else text)
-
-
-_SPELLED_ADDRESS = re.compile(
-    r"[\w.+-]+ ?(?:\(at\)|\[at\]| at ) ?[\w-]+ ?(?:\(dot\)|\[dot\]| dot ) ?\w+", re.IGNORECASE
-)
-"""An e-mail address in words: `ann at desk dot com`."""
 _UPPER, _LOWER, _DIGIT = re.compile(r"[A-Z]"), re.compile(r"[a-z]+"), re.compile(r"\d")
 _OTHER_LETTERS = re.compile(r"[^\W\d_A-Za-z]+")
 _NUMBERED = re.compile(r"<([A-Z]+)_\d+>")
