@@ -56,12 +56,12 @@ class Conventions:
         """Learn from a run. Only passing runs show what is wanted."""
         if not run.outcome.passed:
             return
-        visible = _Shown(run.task)
+        visible, task = _Shown(run.task), run.task_key
         for event in run.events:
             if event.function and event.actor == "agent" and not (event.result is not None and event.result.error):
                 for slot, value in _arguments(event):
                     if not visible.holds(value):
-                        self._tasks[slot][value].add(run.task_key)
+                        self._tasks[slot][value].add(task)
                         self._sources[slot][value].add(run.source)
             visible.observe(event)
 

@@ -148,7 +148,9 @@ _ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n")
 
 def plain_text(text: str) -> str:
     """`text` as a reader sees it: without YAML, JSON or repr escapes and without invisible characters."""
-    text = _ESCAPED_BREAK.sub("\n", _FOLDED_LINE.sub("", text)).replace("''", "'").replace('\\"', '"')
+    if "\\" in text:  # which few texts have
+        text = _ESCAPED_BREAK.sub("\n", _FOLDED_LINE.sub("", text)).replace('\\"', '"')
+    text = text.replace("''", "'")
     if not text.isascii():
         text = fold_look_alikes(remove_hidden(text)).replace("\u2019", "'")
     return text
@@ -173,6 +175,8 @@ def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
 
 def _cues(text: str) -> list[Cue]:
     telling = [cue for form, windows in _windows(text).items() for cue in _matches(form, text, windows)]
+    if not telling:
+        return []
     around = _merge([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
     supporting = [cue for form in FORMS if form.weight == 0 for cue in _matches(form, text, around)]
     return sorted(telling + supporting)
