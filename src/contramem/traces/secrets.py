@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from contramem.traces.trajectory import Event, Result, Trajectory, digest
 MIN_SEARCHED_CHARS = 4
 """A shorter secret (`1234` is long enough) is masked in its field only: it stands in other texts by chance."""
 _FAKE_NUMBER = 9_000_000_000
+MAX_TEXTS_REMEMBERED = 1 << 16
 
 ISSUED = re.compile(
     r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
@@ -195,6 +197,21 @@ def secrets_in_prose(text: str) -> Iterator[str]:
         yield from (match[0] for match in ISSUED.finditer(text))
 
 
+_without_secrets: set[bytes] = set()
+"""Digests of texts in which nothing was found: a build reads each run twice, and many runs hold the same texts."""
+
+
+def _search_once(text: str) -> tuple[str, ...]:
+    """What `secrets_in_prose` finds."""
+    name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    if name in _without_secrets:
+        return ()
+    found = tuple(secrets_in_prose(text))
+    if not found and len(_without_secrets) < MAX_TEXTS_REMEMBERED:
+        _without_secrets.add(name)
+    return found
+
+
 def _has_issued(text: str) -> bool:
     return bool(_MARKS_OF_ISSUERS.find_matches_as_indexes(text))
 
@@ -206,6 +223,7 @@ class SecretMask:
         self._marks: dict[str, str] = {}
         self._sorted: list[tuple[str, str]] = []
         self._searched: set[str] = set()
+        self._masked: dict[str, str] = {}
 
     def collect(self, value: Any, name: str = "") -> None:
         """Take in every secret under `value`, whose own field is called `name`."""
@@ -222,7 +240,7 @@ class SecretMask:
                 self._take(value)
             if value not in self._searched:  # runs of one task read the same results
                 self._searched.add(value)
-                for secret in secrets_in_prose(value):
+                for secret in _search_once(value):
                     self._take(secret)
         elif isinstance(value, int) and value < _FAKE_NUMBER and name and is_secret_name(name, value):
             self._take(str(value))
@@ -231,6 +249,7 @@ class SecretMask:
         value = value.strip()
         if value and not _MARK.fullmatch(value):
             self._marks.setdefault(value, f"<SECRET_{len(self._marks) + 1}>")
+            self._masked.clear()
 
     def apply(self, value: Any, name: str = "") -> Any:
         """`value` with its secrets replaced, in names of fields too."""
@@ -251,6 +270,12 @@ class SecretMask:
         return value
 
     def in_text(self, text: str) -> str:
+        masked = self._masked.get(text)
+        if masked is None:  # runs of one task read the same results
+            masked = self._masked[text] = self._mask_text(text)
+        return masked
+
+    def _mask_text(self, text: str) -> str:
         for secret, mark in self._longest_first():
             if len(secret) >= MIN_SEARCHED_CHARS and secret in text:
                 text = re.sub(rf"(?<!{_edge(secret[0])}){re.escape(secret)}(?!{_edge(secret[-1])})", mark, text)
