@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 from contramem.engine import Engine
-from contramem.kept_work import Work
+from contramem.kept_work import NO_WORK, Work
 
 Shared = TypeVar("Shared")
 Shard = TypeVar("Shard")
@@ -28,6 +28,9 @@ def compute(
     engine: Engine, work: Work, run: Callable[[Shared, Shard], Result], jobs: Iterable[KeptJob[Shard]], shared: Shared
 ) -> Iterator[Result]:
     """The result of each job, in their order. A result whose `is_lasting` is False is not kept."""
+    if work is NO_WORK:
+        yield from engine.map(run, (job.make_shard() for job in jobs), shared)
+        return
     stage = run.__name__
     kept = deque[KeptJob[Shard] | None]()
     """Jobs whose turn has not come: those that were found, and None for each that the engine works on."""

@@ -215,11 +215,10 @@ def _skip_line(stream: IO[bytes], limit: int) -> int:
     return skipped
 
 
-def is_archive(path: Path) -> bool:
+def is_archive(path: Path | str) -> bool:
     """Is it a tar or zip of many files? Inspect's `.eval` is a zip as well, but a single trace that its reader
     opens."""
-    name = path.name.lower()
-    return name.endswith(_TAR_ENDINGS) or name.endswith(".zip")
+    return str(path).lower().endswith((*_TAR_ENDINGS, ".zip"))
 
 
 @contextmanager

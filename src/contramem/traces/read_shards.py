@@ -5,11 +5,11 @@ A file is read by one worker. Archives, URLs and very large files are read in th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
@@ -104,7 +104,7 @@ class RunReading:
         """Of what the files are, as far as that can be told without reading them. Rows of a user's outcomes are no part
         of it, so nothing is kept then."""
         options, sources = self._order
-        if options.outcomes is not None:
+        if options.outcomes is not None or self._work is NO_WORK:
             return b""
         files = [(file, _stat(file)) for file in shard.files]
         return digest_parts(options, sorted(sources) if sources is not None else None, files)
@@ -163,8 +163,7 @@ def cut_shards(files: Iterable[FoundFile]) -> Iterator[FileShard]:
 
 
 def _can_be_sent(file: FoundFile) -> bool:
-    path = Path(file.path)
-    return url_of(path) is None and not is_archive(path) and _size(file) <= MAX_SHARD_BYTES
+    return url_of(file.path) is None and not is_archive(file.path) and _size(file) <= MAX_SHARD_BYTES
 
 
 def _size(file: FoundFile) -> int:
@@ -174,7 +173,7 @@ def _size(file: FoundFile) -> int:
 def _stat(file: FoundFile) -> tuple[int, int]:
     """Its size, and when it was last written."""
     try:
-        status = Path(file.path).stat()
+        status = os.stat(file.path)  # noqa: PTH116  (a path object costs more than the call)
     except OSError:  # gone, or not readable: reading it says so
         return 0, 0
     return status.st_size, status.st_mtime_ns
