@@ -15,11 +15,11 @@ def test_matches_equal_those_of_searching_each_text(texts: list[str], wanted: st
         seen.append(text)
     places = [place for place, text in enumerate(texts) if wanted in text]
     assert list(seen.places(wanted)) == places
-    assert seen.hold(wanted) == bool(places)
+    assert list(seen.holding(wanted)) == [texts[place] for place in places]
 
 
 def test_nothing_is_found_across_the_border_of_two_texts() -> None:
     seen = SeenTexts()
     for text in ("ab", "cd") * BLOCK:
         seen.append(text)
-    assert not seen.hold("bc")
+    assert list(seen.places("bc")) == []

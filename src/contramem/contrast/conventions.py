@@ -27,7 +27,9 @@ MAX_CHARS = 32
 
 Slot: TypeAlias = tuple[str, str]
 """A function and the name of one of its arguments."""
-_TOKEN = re.compile(r"[\w.\-]*\w")
+_JOINED_BEFORE = re.compile(r"[\w.\-]")
+_JOINED_AFTER = re.compile(r"[\w.\-]*\w")
+"""What makes a word part of a longer one. A full stop alone ends a sentence."""
 _PERSONAL = names_where(lambda type_: type_.belongs_to_somebody)
 _NEVER = frozenset(
     """password passwd secret token key pin credential credentials text body content message description subject title
@@ -105,7 +107,6 @@ class _Shown:
     """Everything that a run has been shown so far."""
 
     def __init__(self, task: str) -> None:
-        self._tokens = set(_TOKEN.findall(task.lower()))
         self._texts = SeenTexts()
         self._texts.append(task.lower())
 
@@ -117,12 +118,23 @@ class _Shown:
             text = event.text
         else:
             return
-        self._tokens.update(_TOKEN.findall(text.lower()))
         self._texts.append(text.lower())
 
     def holds(self, value: object) -> bool:
-        text = str(value).lower()
-        return text in self._tokens or (not text.isalnum() and self._texts.hold(text))
+        wanted = str(value).lower()
+        is_word = wanted.isalnum()
+        return any(not is_word or _is_token(wanted, text) for text in self._texts.holding(wanted))
+
+
+def _is_token(word: str, text: str) -> bool:
+    """Does `word` stand in `text`, and not only as a part of `word-2` or `my.word`?"""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not (start and _JOINED_BEFORE.match(text, start - 1)) and not _JOINED_AFTER.match(text, end):
+            return True
+        start = text.find(word, end)
+    return False
 
 
 def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:

@@ -22,9 +22,11 @@ class SeenTexts:
             self._blocks.append((_BETWEEN.join(self._recent), self._recent))
             self._recent = []
 
-    def hold(self, wanted: str) -> bool:
-        """Does one of them contain `wanted`?"""
-        return next(self.places(wanted), None) is not None
+    def holding(self, wanted: str) -> Iterator[str]:
+        """The texts that contain `wanted`, in order."""
+        for place in self.places(wanted):
+            block, number = divmod(place, BLOCK)
+            yield (self._blocks[block][1] if block < len(self._blocks) else self._recent)[number]
 
     def places(self, wanted: str) -> Iterator[int]:
         """The numbers of the texts that contain `wanted`, in order."""

@@ -31,6 +31,6 @@ def has_hidden(text: str) -> bool:
 def remove_hidden(text: str) -> str:
     """`text` as it is read: line breaks of every kind as one, escape sequences, overridden text and hidden characters
     gone."""
-    if not _SUSPECT.search(text):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text
     return _HIDDEN.sub("", _TURNED.sub("", _LINE_BREAK.sub("\n", _ESCAPE.sub("", text))))
