@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from contramem.contrast.form import parse
+from contramem.contrast.form import parse_recorded
 from contramem.contrast.placeholder_types import names_where
 from contramem.contrast.plain_words import could_be_a_choice
 from contramem.contrast.seen_texts import SeenTexts
@@ -113,7 +113,8 @@ class _Shown:
     def observe(self, event: Event) -> None:
         if event.result is not None:
             content = event.result.content
-            text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
+            is_text = isinstance(content, str)
+            text = content if is_text else "\n".join(str(leaf.value) for leaf in parse_recorded(content).leaves)
         elif event.actor != "agent":
             text = event.text
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from contramem.contrast.form import parse
+from contramem.contrast.form import Leaf, parse
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import effect_of, words
@@ -27,7 +27,14 @@ class _SeenValue(NamedTuple):
     given: frozenset[str] = frozenset()
     """The argument values of the call itself: a result that contains them only echoes them."""
     content: object = None
-    """The result itself."""
+    """The result itself, if it is a text."""
+    leaves: tuple[Leaf, ...] = ()
+    """What is in it, if it has a structure."""
+
+    def fields_with(self, text: str) -> Iterator[str]:
+        """The fields of the result whose value is `text`."""
+        leaves = parse(self.content).leaves if isinstance(self.content, str) else self.leaves
+        return (leaf.field for leaf in leaves if _searchable_text(leaf.value) == text)
 
 
 class _Sightings:
@@ -62,12 +69,13 @@ class Flow:
         if event.result is not None and event.function:
             content = event.result.content
             # Structured results are searched in the text of their values: a repr would add quotes and braces.
-            text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
+            leaves = () if isinstance(content, str) else parse(content).leaves
+            text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in leaves)
             if text:
                 given = frozenset(
                     _searchable_text(scalar) for value in event.arguments.values() for _, scalar in scalars(value)
                 )
-                self._seen.append(_SeenValue(event.function, text.lower(), given, content))
+                self._seen.append(_SeenValue(event.function, text.lower(), given, content, leaves))
         elif event.text and event.actor != "agent":
             if event.text == self._task_text:
                 self._task_is_told = True
@@ -108,9 +116,7 @@ class Flow:
     def _field(self, place: str, text: str) -> str:
         for sighting in self._seen.showing(text):
             if sighting.place == place and text not in sighting.given:
-                return next(
-                    (leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text), ""
-                )
+                return next(sighting.fields_with(text), "")
         return ""
 
     def _origin(self, text: str) -> str:
@@ -134,7 +140,7 @@ class Flow:
         kind = _nouns(name) or _nouns(function.partition(".")[2])
         for sighting in self._seen.showing(text):
             if "." in sighting.place and not kind.isdisjoint(_nouns(sighting.place.partition(".")[2])):
-                fields = [leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text]
+                fields = sighting.fields_with(text)
                 if text not in sighting.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
                     return sighting.place
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from contramem.contrast.form import ParsedResult, ResultForm, parse
+from contramem.contrast.form import ParsedResult, ResultForm, parse_recorded
 from contramem.contrast.instructions import without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.quotation import quote_words
@@ -44,7 +44,7 @@ class ShownResults:
         return shown
 
     def _redact(self, function: str, content: object) -> ShownResult:
-        parsed = parse(content)
+        parsed = parse_recorded(content)
         returned = _result_text(content, parsed.form, self.placeholders)
         return ShownResult(parsed.form, returned, _contents(function, parsed, self.placeholders))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from contramem.contrast.form import parse
+from contramem.contrast.form import parse_recorded
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
 from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound, is_plain_in_prose
@@ -149,7 +149,7 @@ class Sightings:
             if (event.function, content) in self._scanned:
                 return
             self._scanned.add((event.function, content))
-        parsed = parse(content)
+        parsed = parse_recorded(content)
         self.interface.update(parsed.form.fields)
         for field, value in parsed.leaves:
             self._see_value(event.function, field, value, returned=True)

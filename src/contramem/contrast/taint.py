@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from contramem.contrast.form import parse
+from contramem.contrast.form import parse_recorded
 from contramem.contrast.instructions import plain_text, read
 from contramem.contrast.spans import spans
 from contramem.contrast.vocabulary import scalars
@@ -43,7 +43,7 @@ def texts_shown(event: Event) -> Iterator[str]:
         if isinstance(content, str):
             yield content
         elif content is not None:
-            yield from (leaf.value for leaf in parse(content).leaves if isinstance(leaf.value, str))
+            yield from (leaf.value for leaf in parse_recorded(content).leaves if isinstance(leaf.value, str))
         if event.result.error:
             yield event.result.error
     elif event.text and event.actor not in ("agent", "user", "verifier"):

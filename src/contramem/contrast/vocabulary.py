@@ -16,7 +16,7 @@ from typing import Any
 
 from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
-from contramem.contrast.form import is_field, parse
+from contramem.contrast.form import is_field, parse_recorded
 from contramem.contrast.observed_effects import ObservedEffects
 from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 from contramem.contrast.placeholder_types import ROLES
@@ -140,7 +140,7 @@ class Vocabulary:
                 if error:
                     self._learn_refusal(event.function, error, slots, key)
                 if event.result is not None and number < RUNS_PER_TASK_FOR_FIELDS:
-                    for field, value in parse(event.result.content).leaves:
+                    for field, value in parse_recorded(event.result.content).leaves:
                         if field:
                             self._count((event.function, field), value, key)
 
