@@ -82,18 +82,21 @@ def is_secret_name(name: str, value: object = None) -> bool:
     word, as the keys of a settings tool are."""
     if isinstance(value, bool) or value is None:
         return False
-    named = _split_name(name)
-    if named == ("key",):
+    if _split_name(name) == ("key",):
         return not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
-    return name.lower() in _ALONE or _names_a_secret(named) or _names_it_in_another_language(name)
+    return _always_names_a_secret(name)
 
 
 @lru_cache(maxsize=8192)  # the same few names stand in every run
+def _always_names_a_secret(name: str) -> bool:
+    return name.lower() in _ALONE or _names_a_secret(_split_name(name)) or _names_it_in_another_language(name)
+
+
+@lru_cache(maxsize=8192)
 def _split_name(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in words(name)) or (name.lower(),)
 
 
-@lru_cache(maxsize=8192)
 def _names_a_secret(named: tuple[str, ...]) -> bool:
     if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
         return True
@@ -104,7 +107,6 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
     return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
 
 
-@lru_cache(maxsize=8192)
 def _names_it_in_another_language(name: str) -> bool:
     written = name.lower().translate(_JOINTS)
     return any(True for _ in _find_foreign(written)) or any(True for _ in _find_foreign(" ".join(_split_name(name))))

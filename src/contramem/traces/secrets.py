@@ -144,7 +144,7 @@ def mask_name(name: str) -> str:
 
 def _field_of(key: str, around: str, value: object) -> str:
     """What decides about `value`: its own name, or that of the object around it (`credentials: {user: ...}`)."""
-    return around if is_secret_name(around, value) and not is_secret_name(key, value) else key
+    return around if around and is_secret_name(around, value) and not is_secret_name(key, value) else key
 
 
 _KEYS_OF_NAMES = ("name", "key", "field", "header", "label", "variable")
