@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.made_runs import call, run
 
 from contramem.contrast.packet import packet_of
@@ -24,6 +25,19 @@ def test_a_value_that_passing_runs_of_three_tasks_share_is_shown_with_how_many_s
     assert step.arguments["record"].startswith("<ID")
     ((convention),) = packet.conventions
     assert (convention.value, convention.tasks, convention.sources) == ("finance-lead", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_convention"),
+    [("Give it to finance.", False), ("See finance-2 or my.finance", True), ("(FINANCE), they say", False), ("", True)],
+)
+def test_a_value_is_shown_where_it_stands_as_a_word_of_its_own(shown: str, is_convention: bool) -> None:
+    assign = call("Desk.assign", {"owner": "finance"})
+    tasks = [
+        [run(source, True, assign, "Done.", task=f"Task {number}. {shown}", task_id=f"t{number}") for source in "ab"]
+        for number in range(3)
+    ]
+    assert Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", "finance") == is_convention
 
 
 def test_what_one_source_or_two_tasks_or_failing_runs_share_is_no_convention() -> None:

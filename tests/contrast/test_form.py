@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.contrast.form import MAX_LEAVES, Leaf, is_field, parse
+from contramem.contrast.form import MAX_LEAVES, Leaf, is_field, parse, parse_recorded
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,12 @@ def test_booleans_are_shown_and_are_no_values() -> None:
     assert [leaf.value for leaf in parsed.leaves] == ["r-1"]
     assert [leaf.value for leaf in parsed.shown] == ["r-1", True]
     assert parse({"room": "r-1"}).shown == parse({"room": "r-1"}).leaves
+
+
+def test_a_recorded_result_is_parsed_once_and_an_equal_one_by_itself() -> None:
+    rows, equal = [{"id": 1}], [{"id": True}]
+    assert rows == equal, "for Python, though not for whoever reads it"
+    assert parse_recorded(rows) is parse_recorded(rows)
+    assert [parse_recorded(content) for content in (rows, equal, "id: 1\nto: x", None)] == [
+        parse(content) for content in (rows, equal, "id: 1\nto: x", None)
+    ]

@@ -85,6 +85,21 @@ def test_a_token_is_the_same_mask_where_it_is_returned_and_where_it_is_used() ->
     assert masked.events[0].result.content["session_token"] == masked.events[1].arguments["session_token"]
 
 
+def test_a_text_that_was_searched_before_keeps_its_secrets() -> None:
+    text = "The password is hunter2, as ever."
+    for _ in range(2):
+        mask = SecretMask()
+        mask.collect(["Nothing here.", text])
+        assert mask.in_text(text) == "The password is <SECRET_1>, as ever."
+
+
+def test_a_text_that_was_masked_before_is_masked_again_when_a_secret_is_found_later() -> None:
+    mask = SecretMask()
+    assert mask.in_text("hunter2 opens it") == "hunter2 opens it"
+    mask.collect({"password": "hunter2"})
+    assert mask.in_text("hunter2 opens it") == "<SECRET_1> opens it"
+
+
 def test_a_pin_stays_a_number() -> None:
     (masked,) = mask_secrets([run(login(user="bob", pin=4711))])
     assert isinstance(masked.events[0].arguments["pin"], int)

@@ -99,9 +99,11 @@ class Placeholders:
 
     def add_text(self, text: str) -> str:
         """Redact a text that accompanies the runs. Values that occur only in it get the next free placeholders."""
+        known = len(self._seen.names)
         self._seen.add_text(text)
-        self.__dict__.pop("_matcher", None)
-        self._originals = None
+        if len(self._seen.names) > known:
+            self.__dict__.pop("_matcher", None)
+            self._originals = None
         return self._redact(compose_accents(text), whole=False)
 
     def originals(self) -> dict[str, str]:
