@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 
@@ -16,7 +16,8 @@ _GIVEN = r"(?:instructions?|prompts?|rules?|directions?|directives?|guidelines?|
 _TASK = r"(?:tasks?|requests?|questions?|quer(?:y|ies)|instructions?|goals?|objectives?|conversation)"
 
 
-class InstructionForm(NamedTuple):
+@dataclass(frozen=True, eq=False)  # a pattern hashes all its code, each time that somebody looks it up
+class InstructionForm:
     """A phrasing typical of instructions."""
 
     name: str
