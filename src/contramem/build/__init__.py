@@ -4,7 +4,8 @@
     parts.py      a build, part by part: the cards of some functions, the Skill Cards of one ability;
                   single_runs.py: joins tasks with a single run each; part_notes.py: what the next build can use
     decide.py     one part: every proposal is checked, decided and recorded; recorder.py: what is recorded;
-                  learning.py: the cards that may change; reinstate.py: retired lessons that are proposed again
+                  evidence.py: the runs behind a decision; learning.py: the cards that may change; reinstate.py: retired
+                  lessons that are proposed again
     reassess.py   once all deltas are decided, every card is checked against all runs; own_words.py: cards that a model
                   or a person worded, judged only on tasks that triggers.py finds for them; reassessment.py: the
                   possible results; scopes.py: cards for every task, or for the end of one
