@@ -41,16 +41,15 @@ class EveryItem(Rule):
     def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         """Yield what tasks show, if more than one failing run does: a single one may have had other reasons."""
         fewer = Counter[tuple[str, str]]()
-        shown = defaultdict[tuple[str, ...], list[Provenance]](list)
-        lessons = dict[tuple[str, ...], Lesson]()
+        shown = defaultdict[tuple[str, ...], list[tuple[Lesson, Packet]]](list)
         for packet in packets:
             for rule, lesson in cls._find_in(packet):
                 fewer[rule.listing, rule.unit] += rule.contrast.broken
-                shown[rule.listing, rule.unit, *rule.writes].append(Provenance(packet, lesson.cites))
-                lessons.setdefault((rule.listing, rule.unit, *rule.writes), lesson)
-        for (listing, unit, *writes), (first, *others) in shown.items():
+                shown[rule.listing, rule.unit, *rule.writes].append((lesson, packet))
+        for (listing, unit, *_), ((first, packet), *others) in shown.items():
             if fewer[listing, unit] >= MIN_FEWER:
-                yield SharedLesson.of_tasks(lessons[listing, unit, *writes], first.packet, others)
+                also = (Provenance(other, lesson.cites) for lesson, other in others)
+                yield SharedLesson.of_tasks(first, packet, also)
 
     @classmethod
     def _find_in(cls, packet: Packet) -> Iterator[tuple[EveryItem, Lesson]]:
