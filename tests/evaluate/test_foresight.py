@@ -18,7 +18,7 @@ from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import Neighbours, source_pass_rate, workflow
 from contramem.evaluate.contest import OrderedPairs, contests, difference, order_pairs, share, share_interval
-from contramem.evaluate.foresight import foresight
+from contramem.evaluate.foresight import CARDS_ALONE, foresight
 from contramem.evaluate.foresight_guards import Habits
 from contramem.monitor.guard import parse_guard
 from contramem.traces.trajectory import Trajectory, digest
@@ -53,6 +53,13 @@ CARD = SkillCard(
 
 def bank(*taught_by: str) -> Bank:
     return Bank({CARD.card_id: BankEntry(card=CARD, support=CardSupport(taught_by=taught_by))})
+
+
+def test_cards_in_the_list_of_rules_count_as_they_are_shown_too() -> None:
+    words = {"applies_when": "An invoice is due.", "title": "Pay on time", "tags": ("invoice",)}
+    listed = CARD.model_copy(update=words)  # no word of it is in the request
+    found = foresight(UNSEEN, Bank({listed.card_id: BankEntry(card=listed)}), REFERENCE, Random(0))
+    assert found.shares()[CARDS_ALONE] == 1
 
 
 def test_guards_order_runs_that_counting_calls_orders_wrongly() -> None:

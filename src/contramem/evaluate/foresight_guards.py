@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.bank import Bank
@@ -19,6 +19,7 @@ from contramem.bank.support import GuardSupport
 from contramem.contrast.flow import NOWHERE
 from contramem.evaluate.baselines import Judge, Scorer
 from contramem.evaluate.contest import TaskContest
+from contramem.inject.rule_lines import rule_line_of
 from contramem.monitor.action import actions_of_run
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.guard_monitor import GuardMonitor, guards_of_card
@@ -145,7 +146,7 @@ def _prior_score(guard: Guard, weight: float, learned: GuardWeights) -> float:
 
 
 class CardGuards:
-    """The guards of the cards that a bank retrieves for a task."""
+    """The guards of the cards that an agent is shown at the start of a task, in full or in the list of rules."""
 
     def __init__(self, bank: Bank) -> None:
         entries = [entry for entry in bank.entries.values() if entry.status in ("active", "pinned")]
@@ -160,7 +161,7 @@ class CardGuards:
         self._abilities = {card.ability for card in cards}
 
     def weights(self, contest: TaskContest) -> Weights:
-        """The weight of each retrieved guard: full if no passing run contradicted it, otherwise less."""
+        """The weight of each guard: full if no passing run contradicted it, otherwise less."""
         query = Query(
             contest.task,
             ability=contest.ability if contest.ability in self._abilities else None,
@@ -168,11 +169,17 @@ class CardGuards:
             scenario_id=contest.scenario_id,
         )
         weights: dict[Guard, float] = {}
-        for hit in self._retriever.retrieve(query, PROFILES["default"]).skills:
-            if isinstance(hit.card, SkillCard):
-                for guard, card_id, _ in guards_of_card(hit.card):
-                    weights[guard] = CARD_WEIGHT * _trust(self._support[card_id].get(str(guard)))
+        for card in self._find_shown(query):
+            for guard, card_id, _ in guards_of_card(card):
+                weights[guard] = CARD_WEIGHT * _trust(self._support[card_id].get(str(guard)))
         return weights
+
+    def _find_shown(self, query: Query) -> Iterator[SkillCard]:
+        """Cards in full, then those that have a line in the list of rules."""
+        retrieved = self._retriever.retrieve(query, PROFILES["default"])
+        in_full = (hit.card for hit in retrieved.skills)
+        in_lines = (hit.card for hit in retrieved.listed if isinstance(hit.card, SkillCard) and rule_line_of(hit.card))
+        yield from (card for card in (*in_full, *in_lines) if isinstance(card, SkillCard))
 
 
 def _trust(support: GuardSupport | None) -> float:
