@@ -35,6 +35,7 @@ from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import scalars
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.usual_words import find_usual_words
+from contramem.traces.characters import undo_escapes
 from contramem.traces.trajectory import Trajectory
 
 COPIED_WORDS = 9
@@ -46,7 +47,7 @@ COPIED_STRANGE_WORDS = 4
 what they copy."""
 MAX_PLAIN_WORDS = 10
 """Of an error that may be repeated though only one run got it: a complaint takes few words."""
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPED_SPACE = re.compile(r"\\+[nrt]")
 _WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
 _WITHOUT_SMALL_WORDS = ""
@@ -88,6 +89,7 @@ class CopiedTexts:
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
         """Stretches of `size` words, and shorter ones around strange words: of tools, of other scripts, or two."""
+        text = _read_escapes(text)
         words = _split_words(text)
         yield from _windows(words, size)
         # A host is no name from code here: whoever plants a text wants an address in it to arrive.
@@ -217,10 +219,12 @@ def _windows(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
 
 def _split_words(text: str) -> list[str]:
     """The words of a text, however they are written and escaped; also of a sentence with capitals for spaces."""
-    if "\\u" in text:
-        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    text = _JOINED.sub(lambda match: _split_joined(match[0]), text)
+    text = _JOINED.sub(lambda match: _split_joined(match[0]), _read_escapes(text))
     return _WORD.findall(text.casefold() if text.isascii() else _fold(text))
+
+
+def _read_escapes(text: str) -> str:
+    return _ESCAPED_SPACE.sub(" ", undo_escapes(text)) if "\\" in text else text
 
 
 def _fold(text: str) -> str:

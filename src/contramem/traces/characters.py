@@ -22,6 +22,23 @@ HIDDEN = (
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
 
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_HALF_OF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def undo_escapes(text: str) -> str:
+    """`text` with the letters and signs that JSON writes as numbers (`has\\u0142o`). Quotation marks, backslashes and
+    control characters stay as they are written, so that JSON inside of a text stays JSON."""
+    if "\\u" not in text:
+        return text
+    text = _ESCAPED.sub(_undo_escape, text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_OF_PAIR.search(text) else text
+
+
+def _undo_escape(escaped: re.Match[str]) -> str:
+    char = chr(int(escaped[1], 16))
+    return char if ord(char) > 0x9F or char.isalnum() else escaped[0]
+
 
 def has_hidden(text: str) -> bool:
     """Does the text contain an invisible character?"""

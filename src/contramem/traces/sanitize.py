@@ -16,7 +16,7 @@ import msgspec
 from ahocorasick_rs import BytesAhoCorasick
 
 from contramem.errors import TraceError
-from contramem.traces.characters import remove_hidden
+from contramem.traces.characters import remove_hidden, undo_escapes
 from contramem.traces.effects import words
 from contramem.traces.identifying import identifies
 from contramem.traces.secret_names import is_secret_name
@@ -319,10 +319,12 @@ def _plain_part(part: str) -> str:
 def _clean(value: Any) -> Any:
     """Without hidden characters, halves of surrogate pairs, and integers that nothing can store."""
     if isinstance(value, str):
-        return _storable(remove_hidden(value))
+        return _storable(remove_hidden(undo_escapes(value)))
     if isinstance(value, dict):
         return {
-            mask_name(_storable(remove_hidden(key))): None if key in _COUNTS and _is_too_large(child) else _clean(child)
+            mask_name(_storable(remove_hidden(undo_escapes(key)))): None
+            if key in _COUNTS and _is_too_large(child)
+            else _clean(child)
             for key, child in value.items()
         }
     if isinstance(value, (list, tuple)):
