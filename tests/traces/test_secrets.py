@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from contramem.traces.pool import Pool
-from contramem.traces.secret_names import is_secret_name
+from contramem.traces.secret_names import IN_PROSE, is_secret_name
 from contramem.traces.secrets import SecretMask, mask_secrets, secrets_in_prose
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
@@ -227,3 +227,16 @@ def test_a_name_that_begins_like_a_secret_names_one_in_a_text(text: str, secret:
 @pytest.mark.parametrize("text", ["password_id: 55", "passwordPolicy: strict", "token_count = 12", "tokenType: bearer"])
 def test_a_name_about_a_secret_names_none(text: str) -> None:
     assert list(secrets_in_prose(text)) == []
+
+
+@pytest.mark.parametrize(
+    "name", [word for word in IN_PROSE if word != "2fa code" and word not in ("passport", "nino", "one time code")]
+)
+def test_whatever_a_text_calls_a_secret_is_one_as_a_field_too(name: str) -> None:
+    assert is_secret_name(name.replace(" ", "_"), "tulip")
+    assert list(secrets_in_prose(f"{name}: tulip7")) == ["tulip7"]
+
+
+def test_a_secret_in_quotation_marks_after_other_words_is_found_without_them() -> None:
+    assert "Fuchs im Bau" in list(secrets_in_prose('Das Passwort lautet "Fuchs im Bau", sagt er'))
+    assert "Bananas.984" in list(secrets_in_prose('[{"msg": "hasło: Bananas.984"}]'))

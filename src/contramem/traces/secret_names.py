@@ -32,16 +32,33 @@ _ENDINGS = (
 """Of names that are one word: `dbpassword`, `Kundenkennwort`."""
 _LAST = frozenset({"token", "pin"})
 _NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
-_PAIRS = frozenset(
+_IN_NAMES_AND_PROSE = frozenset(
     {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
     | {(first, "key") for first in "recovery app subscription consumer client shared storage wallet product".split()}
+    | {(first, "key") for first in "licence activation signature session account".split()}
     | {(first, "pass") for first in "db user master admin root sudo smtp imap ftp mail login proxy wifi".split()}
-    | {(first, "code") for first in "door gate alarm unlock lock access entry mfa otp sms login".split()}
+    | {
+        (first, "code")
+        for first in "door gate alarm unlock lock access entry mfa otp sms login pin security auth".split()
+    }
+    | {(first, "code") for first in "verification recovery backup secret activation".split()}
+    | {(first, "codes") for first in "recovery backup".split()}
+    | {(first, "word") for first in "memorable secret magic safe pass code".split()}
+    | {(first, "answer") for first in "security secret memorable".split()}
     | {("passport", "number"), ("passport", "no"), ("tax", "id"), ("national", "id"), ("maiden", "name")}
-    | {("card", "number"), ("security", "code"), ("security", "number"), ("pin", "code"), ("session", "key")}
-    | {("session", "cookie"), ("auth", "code"), ("verification", "code"), ("recovery", "code"), ("backup", "code")}
-    | {("seed", "phrase"), ("seed", "words"), ("signature", "key"), ("two", "factor")}
+    | {("card", "number"), ("security", "number"), ("insurance", "number"), ("session", "cookie")}
+    | {("seed", "phrase"), ("seed", "words")}
 )
+"""Of several words, in names and in running text. Any word may stand before them: `national insurance number`."""
+_PAIRS = _IN_NAMES_AND_PROSE | {("two", "factor")}
+"""In a text, a setting follows some of them: `two-factor: enabled`."""
+_OF_THE_KITCHEN = frozenset({"salt", "cookies"})
+IN_PROSE = sorted(
+    (_ALONE - _OF_THE_KITCHEN)
+    | {"token", "pin", "passport", "nino", "2fa code", "one time code"}
+    | {" ".join(phrase) for phrase in _IN_NAMES_AND_PROSE}
+)
+"""What may call the next word of a text a secret."""
 _PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 
 _SPACED = (
@@ -74,6 +91,9 @@ _REST = re.compile(
 """What follows in the same clause: `Passwort lautet ...`, `mật khẩu là ...`."""
 _LATIN = re.compile(r"[!-~]+(?: [!-~]+)?")
 _NO_LETTER = re.compile(r"[\d_!@#$%^&*+=~-]")
+_AROUND_VALUE = "\"'`“”«» ()[]{}"
+_QUOTE = re.compile('["`“”«»]')
+MIN_QUOTED_CHARS = 3
 MAX_WORDS_AFTER = 6
 
 
@@ -128,9 +148,11 @@ def secrets_after_foreign_words(text: str, lowered: str) -> Iterator[str]:
             clause = re.split(r"[\n,;，；。<>]", text[end : end + 80])[0]
             yield from filter(None, (latin.strip("\"'.:= ") for latin in _LATIN.findall(clause)))
         elif match := _REST.match(text, end):
-            rest = match[1].strip("\"'`“”«» ").split()[:MAX_WORDS_AFTER]
+            rest = match[1].strip(_AROUND_VALUE).split()[:MAX_WORDS_AFTER]
             if rest:
                 yield " ".join(rest)
             if len(rest) > 2:
                 yield " ".join(rest[1:])  # after a word for `is`
-            yield from (token for token in rest if _NO_LETTER.search(token))
+            pieces = _QUOTE.split(match[1])
+            yield from (piece.strip() for piece in pieces if len(pieces) > 1 and len(piece) > MIN_QUOTED_CHARS)
+            yield from (token.strip(_AROUND_VALUE) for token in rest if _NO_LETTER.search(token))

@@ -17,7 +17,7 @@ import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from contramem.traces.identifying import PAPER, papers_in
-from contramem.traces.secret_names import is_secret_name, secrets_after_foreign_words
+from contramem.traces.secret_names import IN_PROSE, is_secret_name, secrets_after_foreign_words
 from contramem.traces.trajectory import Event, Result, Trajectory, digest
 
 MIN_SEARCHED_CHARS = 4
@@ -37,16 +37,7 @@ ISSUED = re.compile(
 )
 """The marks that issuers put on their secrets, so that scanners find them, and the login in a link. Inside of longer
 names too."""
-_IN_PROSE = (
-    "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
-    "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
-    "social security number,card_number,security code,verification code,one-time code,login code,2fa code,"
-    "national insurance number,passport number,passport,aadhaar,csrf,xsrf,psk,pesel,cpf,dni,nino,"
-    "door code,gate code,access code,alarm code,unlock code,maiden name,security answer,memorable word,secret word,"
-    "product key,activation key,license key,licence key,recovery code,backup code,recovery codes,backup codes,"
-    "magic word,pw"
-).split(",")
-_WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
+_WORDS_IN_PROSE = AhoCorasick(IN_PROSE, matchkind=MatchKind.LeftmostLongest)
 _MARKS_OF_ISSUERS = AhoCorasick(
     "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
     "PRIVATE KEY,whsec_,dop_v1_,doo_v1_,dor_v1_,shp,dapi,hooks.slack.com,:AA,://,lin_api_,ntn_,hvs.,hvb.,sq0,SECRET-KEY,"
