@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import msgspec
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.errors import TraceError
-from contramem.traces.characters import has_hidden, remove_hidden
+from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.pool import Pool
 from contramem.traces.sanitize import (
     _SUSPECT,
@@ -328,3 +329,58 @@ def test_a_date_in_capitals_is_no_number_of_a_vehicle() -> None:
 def test_letters_around_an_issued_secret_do_not_hide_it() -> None:
     assert "ASIAPPCV3NTBW6LIMXWC" not in plain_field("xASIAPPCV3NTBW6LIMXWCy")
     assert plain_field("region_ASIA") == "region_ASIA"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ('{"msg": "has\\u0142o: Bananas.984"}', '{"msg": "hasło: Bananas.984"}'),
+        ("\\u0070assword \\\\u00e9t\\\\u00e9", "password été"),
+        ("ok \\ud83d\\ude00, o\\u200bk", "ok 😀, ok"),
+        ('{"a": "\\u0022, \\u005c, \\u000a"}', '{"a": "\\u0022, \\u005c, \\u000a"}'),
+        ("C:\\users \\upper", "C:\\users \\upper"),
+    ],
+)
+def test_letters_that_are_written_as_numbers_are_read_like_any_other(written: str, read: str) -> None:
+    assert sanitize(run(written)).events[0].text == read
+
+
+@given(st.text('u0129abdDfFé\\"{}:, ', max_size=40))
+def test_json_inside_of_a_text_stays_json_when_its_letters_are_read(text: str) -> None:
+    assert json.loads(undo_escapes(json.dumps({"said": text}))).keys() == {"said"}
+
+
+@pytest.mark.parametrize(
+    "name", ["bob_at_harbour_dot_com", "sendToHarbourDotCom", "harbour-dot-org", "bob at harbour dot example"]
+)
+def test_an_address_in_words_is_no_name(name: str) -> None:
+    assert plain_field(name) != name
+    assert plain_label(name) != name
+
+
+@pytest.mark.parametrize("name", ["get_dot_product", "build_dot_net_project", "look_at_dots"])
+def test_a_dot_alone_makes_no_address(name: str) -> None:
+    assert plain_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "label", ["PIN 78968", "locker 4711", "Tresor: 88421", "badge #20771", "check_otp_482913", "clave_8421"]
+)
+def test_a_label_that_gives_the_number_of_something_is_a_digest(label: str) -> None:
+    assert plain_label(label).startswith("label-")
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "gpt-4-0613",
+        "Llama 3.1 405B",
+        "claude-3-5-sonnet-20241022",
+        "May 2024",
+        "phase 12",
+        "gpt-4 (all tools)",
+        "o1-2024-12-17",
+    ],
+)
+def test_models_versions_and_years_are_labels(label: str) -> None:
+    assert plain_label(label) == label

@@ -28,8 +28,11 @@ _MACHINE = re.compile(
     r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}|(?<![A-Za-z\d])[A-Z]{2}\d\d[A-Z\d]{11,30}(?![A-Za-z\d])"
     r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"
     r"|(?<![\w:])[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,}:[0-9a-f]{1,4}(?!\w)"
+    r"|[ _.-](?:at[ _.-]\w+[ _.-]dot[ _.-]|(?:dot|punto|punkt)[ _.-](?:com|org|io)(?![A-Za-z]))"
+    r"|[a-z]Dot(?:Com|Org|Io)(?![a-z])"
 )
-"""What tells on a person or a machine: home folders, addresses, passwords in links, telephones, accounts in groups."""
+"""What tells on a person or a machine: home folders, addresses, also in words (`bob_at_site_dot_com`), passwords in
+links, telephones, accounts in groups."""
 _DRAWN = re.compile(
     r"(?<![A-Z\d])(?=[A-Z-]*\d)[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,}(?![A-Z\d])"
     r"|(?<![A-Za-z\d])(?=(?:[A-Z]*\d){5})(?=(?:\d*[A-Z]){6})(?!\w*20[123]\d[01]\d)[A-Z\d]{15,}(?![A-Za-z\d])"

@@ -61,8 +61,10 @@ _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
-_NUMBERED_SECRET = re.compile(r"(?<![^\W\d_])(?:pin|otp|cvv|cvc|ssn|passcode)[\W_]{0,3}\d{3}", re.IGNORECASE)
-"""`PIN 78968`: in a sentence it may be something else, in a name it is not."""
+_BEFORE_NUMBER = re.compile(r"(.*?)[\W_]{0,3}\d{3}")
+_NUMBER_OF_SOMETHING = re.compile(r"[^\W\d_][\s:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}")
+"""`locker 78968`: in a label, what the words before a long number say it is the number of. Models and versions have
+theirs after a hyphen, or shorter ones."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -198,7 +200,8 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     runs of one label stay together though nobody reads it."""
     label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
-    if is_short and _is_plain(label, _LABEL, max_words) and not identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS):
+    is_number = _NUMBER_OF_SOMETHING.search(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
+    if is_short and not is_number and _is_plain(label, _LABEL, max_words):
         return label
     return f"label-{digest(text)[:6]}"
 
@@ -259,8 +262,14 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
         and next(secrets_in_prose(text), None) is None
-        and not _NUMBERED_SECRET.search(text)
+        and not _is_numbered_secret(text)
     )
+
+
+def _is_numbered_secret(text: str) -> bool:
+    """`PIN 78968`: in a sentence it may be something else, in a name it is not."""
+    match = _BEFORE_NUMBER.match(text)
+    return match is not None and is_secret_name(match[1], "any")
 
 
 def _is_identifying_name(name: str) -> bool:
