@@ -70,3 +70,20 @@ def test_a_manual_that_speaks_of_its_function_is_repeated():
 )
 def test_any_other_manual_is_not_repeated(description):
     assert quote_manual(description, "send_parcel", ["parcel"]) == ""
+
+
+@pytest.mark.parametrize(
+    "message", ["Error: Refund refused: missing copy of the", "Error: denied by your", "not found and"]
+)
+def test_half_a_sentence_is_not_quoted(message):
+    assert quote_message(message, 2) == ""
+
+
+def test_what_a_sentence_may_end_with_is_quoted():
+    assert quote_message("Error: not logged in", 2) == "Error: not logged in"
+    assert quote_message("Error: missing copy of <VALUE>", 2) == "Error: missing copy of <VALUE>"
+
+
+@pytest.mark.parametrize("value", ["Bananas.984", "Summer2031", "market_4711"])
+def test_a_word_with_a_long_number_is_a_value_of_a_message(value):
+    assert quote_message(f"Error: input {value} was not found", 2) == "Error: input <VALUE> was not found"

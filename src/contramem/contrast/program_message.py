@@ -32,6 +32,8 @@ _CODE = re.compile(
 """Names of errors, functions and fields, as programs write them."""
 _TOKEN = re.compile(r"<[A-Z][A-Z_|\d]*>|[^\W\d][\w]*(?:\.\w+)*")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
+_WORD_AND_NUMBER = re.compile(r"[^\W\d_]{4,}[._]*\d{3}")
+"""`Bananas.984`: a word that somebody made with a number. Versions and codes are shorter."""
 _SEVERAL_VALUES = re.compile(r"<VALUE>(?:[ ,]*<VALUE>)+")
 UNSPACED_LETTER = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Characters of scripts written without spaces."""
@@ -104,14 +106,16 @@ def count_strange_words(text: str, interface: Iterable[str] = ()) -> int:
 
 
 def mask_foreign_words(text: str, interface: Iterable[str] = ()) -> str:
-    """`text` with `<VALUE>` for every word, and every name from code, that holds a word of no list of ours."""
+    """`text` with `<VALUE>` for every word, and every name from code, that holds a word of no list of ours or a long
+    number."""
     named = _stems_of(interface)
 
     def mask(token: re.Match[str]) -> str:
         if _PLACEHOLDER.fullmatch(token[0]):
             return token[0]
         parts = _NAME_PART.findall(token[0])
-        return "<VALUE>" if any(_is_foreign(part, named) for part in parts) else token[0]
+        is_somebodys = _WORD_AND_NUMBER.search(token[0]) or any(_is_foreign(part, named) for part in parts)
+        return "<VALUE>" if is_somebodys else token[0]
 
     return _SEVERAL_VALUES.sub("<VALUE>", _TOKEN.sub(mask, text))
 

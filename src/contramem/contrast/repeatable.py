@@ -34,6 +34,8 @@ MAX_RARE_WORDS = 8
 MAX_MASKED_WORDS = 1
 """Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
 
+_BROKEN_OFF = re.compile(r"\b(?:a|an|the|of|and|or|with|from|by|your|its)\W*$", re.IGNORECASE)
+"""The first half of what somebody divided over several fields. `not logged in` is whole."""
 KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 """What a placeholder in a template may be called."""
 PLACEHOLDER = re.compile(rf"<(?:(?:{KINDS})(?:_\d+)?\|?)+>")
@@ -68,7 +70,7 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if len(template) > MAX_QUOTED_CHARS or "`" in re.sub(r"`[\w.]+`", "", template) or not _describes(template):
         return ""
     interface = frozenset(interface)
-    if not is_program_message(template, interface):
+    if _BROKEN_OFF.search(PLACEHOLDER.sub("0", template)) or not is_program_message(template, interface):
         return ""
     is_complaint = bool(_PROGRAM.match(template) or _FAILURE.search(template))
     if seen_in_tasks < 2 and not (own_words <= MAX_RARE_WORDS and is_complaint):
