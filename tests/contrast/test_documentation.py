@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from contramem.contrast.documentation import clean_description, clean_documentation
 from contramem.traces.trajectory import Tool
 
@@ -56,3 +58,21 @@ def test_a_personal_number_is_not_a_choice() -> None:
     cleaned = clean_documentation(Tool("Desk.refund", "Pay an order back.", schema))
     assert cleaned is not None
     assert cleaned.parameters["properties"]["reason"]["enum"] == ["damaged"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "kept"),
+    [
+        (["ragcaqqn"], []),
+        (["json"], ["json"]),
+        (["customs"], ["customs"]),
+        (["zanmelt", "customs"], ["zanmelt", "customs"]),
+    ],
+)
+def test_the_only_value_of_an_argument_stays_if_it_is_a_word_or_a_short_code(
+    choices: list[str], kept: list[str]
+) -> None:
+    tool = Tool("f", "", {"properties": {"mode": {"type": "string", "enum": choices}}})
+    cleaned = clean_documentation(tool)
+    assert cleaned is not None
+    assert cleaned.parameters["properties"]["mode"].get("enum", []) == kept

@@ -14,6 +14,7 @@ import msgspec
 
 from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.personal_data import find_personal_data
+from contramem.contrast.plain_words import is_unknown_constant
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 from contramem.traces.sanitize import is_choice, plain_argument
 from contramem.traces.secret_names import is_secret_name
@@ -74,7 +75,7 @@ def _clean_schema(schema: Any, depth: int) -> Any:
             }
         elif key == "required" and isinstance(value, list):
             cleaned[key] = [plain_argument(str(name)) for name in value]
-        elif key == "enum" and isinstance(value, list):
+        elif key == "enum" and isinstance(value, list) and not is_unknown_constant(value):
             cleaned[key] = [word for word in value if not isinstance(word, (str, dict, list)) or _is_word(word)]
         elif key == "description" and isinstance(value, str):
             cleaned[key] = clean_description(value)

@@ -8,7 +8,7 @@ one (`engaged_users`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from contramem.contrast.english import COMMON, EVERYDAY, FUNCTION_WORDS, GENERAL, IRREGULAR, SMALL_WORDS
@@ -23,6 +23,8 @@ MIN_STEM_CHARS = 4
 MIN_PROSE_STEM_CHARS = 5
 """Of the word in `Haunted`: `Banning` and `Manning` are names."""
 MAX_FOREIGN_WORDS = 3
+MAX_CODE_CHARS = 5
+"""`json`, `asc`, `GBP`."""
 _PART = re.compile(r"[^\W\d_]+")
 _SPACE = re.compile(r"[\s.:/]")
 _NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
@@ -113,6 +115,14 @@ def could_be_a_choice(text: str) -> bool:
     is_one_name = len(words) == 2 and not _SPACE.search(text)
     is_foreign = len(strange) == len(words) <= MAX_FOREIGN_WORDS
     return not strange or is_one_name or is_foreign
+
+
+def is_unknown_constant(choices: Sequence[object]) -> bool:
+    """Is there nothing to choose, and the one value no word of ours? Then it may be anybody's: a password as well."""
+    if len(choices) != 1 or not isinstance(choices[0], str):
+        return False
+    parts = _PART.findall(choices[0].lower())
+    return any(len(part) > MAX_CODE_CHARS and part not in PROGRAM_WORDS and not is_plain_word(part) for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -20,7 +20,7 @@ from contramem.contrast.form import is_field, parse_recorded
 from contramem.contrast.observed_effects import ObservedEffects
 from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 from contramem.contrast.placeholder_types import ROLES
-from contramem.contrast.plain_words import could_be_a_choice
+from contramem.contrast.plain_words import could_be_a_choice, is_unknown_constant
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.sanitize import is_choice
@@ -153,7 +153,7 @@ class Vocabulary:
             if documented and is_vocabulary(documented, name):
                 self._enums[tool.function, name].update(documented)
             values = schema.get("enum")
-            if isinstance(values, list):
+            if isinstance(values, list) and not is_unknown_constant(values):
                 self._enums[tool.function, name].update(
                     value
                     for value in values
