@@ -31,7 +31,7 @@ from attacks.seventh_places import (
     SEVENTH_PLACES,
 )
 from attacks.sixth_family import make_sixth_credential
-from attacks.sixth_places import SIXTH_PLACES
+from attacks.sixth_places import READ_SIXTH_PLACES, SIXTH_PLACES
 from attacks.texts import PlantedText, fold, make_text, shingles_of
 from attacks.third_credentials import make_third_credential
 from attacks.third_places import THIRD_PLACES, WHOLE_TEXT_PLACES
@@ -52,7 +52,9 @@ PLACES = {
     8: EIGHTH_PLACES,
 }
 """Where a family plants its texts; the first two share theirs."""
-_READ_PLACES = READ_PLACES | READ_FOURTH_PLACES | READ_FIFTH_PLACES | READ_SEVENTH_PLACES | READ_EIGHTH_PLACES
+_READ_PLACES = {5: READ_FIFTH_PLACES, 6: READ_SIXTH_PLACES, 7: READ_SEVENTH_PLACES, 8: READ_EIGHTH_PLACES}
+"""Where whoever uses the instruments reads a text. Places of two families may have one name and be different."""
+_READ_PLACES_OF_DESK = READ_PLACES | READ_FOURTH_PLACES
 
 
 class Attack(NamedTuple):
@@ -227,17 +229,13 @@ def run_campaign(
     innocent = _innocent_words(folder, world, quick)
     traces = world.write_runs(runs, folder)
     search = Search(attacks, innocent)
-    planted = [(attack.app, attack.written) for attack in attacks if _is_read(attack)]
+    read = _READ_PLACES.get(family, _READ_PLACES_OF_DESK)
+    planted = [(attack.app, attack.written) for attack in attacks if attack.what == "text" and attack.place in read]
     for written in chain(
         write_everything(traces, requests, folder, quick), write_as_author(traces, folder, planted, world)
     ):
         search.look(written)
     return search, attacks, len(runs)
-
-
-def _is_read(attack: Attack) -> bool:
-    """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
-    return attack.what == "text" and attack.place in _READ_PLACES
 
 
 def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:

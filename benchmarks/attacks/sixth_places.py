@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from attacks.depot import SOURCES, Run
-from attacks.fifth_places import FIFTH_PLACES, put_error, put_given, put_result
+from attacks.fifth_places import FIFTH_PLACES, READ_FIFTH_PLACES, put_error, put_given, put_result
 from attacks.places import Put
 
 
@@ -80,4 +80,8 @@ SIXTH_PLACES: dict[str, Put] = {
     "nested list": _nested,
     "validation error": _validation,
     "answer of a write, in words": _answer_in_words,
+}
+READ_SIXTH_PLACES = READ_FIFTH_PLACES | {
+    *("state of failing runs", "list in an error", "one agent", "manual and error", "nested list", "validation error"),
+    "answer of a write, in words",
 }
