@@ -52,9 +52,10 @@ _IN_NAMES_AND_PROSE = frozenset(
 """Of several words, in names and in running text. Any word may stand before them: `national insurance number`."""
 _PAIRS = _IN_NAMES_AND_PROSE | {("two", "factor")}
 """In a text, a setting follows some of them: `two-factor: enabled`."""
-_OF_THE_KITCHEN = frozenset({"salt", "cookies"})
+_IN_NAMES_ONLY = frozenset({"salt", "cookies", "iban", "clabe", "imei"})
+"""In a text they season a dish, or say where to send money or which telephone is meant: values that calls need."""
 IN_PROSE = sorted(
-    (_ALONE - _OF_THE_KITCHEN)
+    (_ALONE - _IN_NAMES_ONLY)
     | {"token", "pin", "passport", "nino", "2fa code", "one time code"}
     | {" ".join(phrase) for phrase in _IN_NAMES_AND_PROSE}
 )
