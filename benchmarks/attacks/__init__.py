@@ -12,6 +12,8 @@ clinic.py      honest runs of a clinic's desk, as Anthropic messages in an archi
 seventh_family.py, seventh_places.py, seventh_credentials.py  every block of a message, schemas, names of files
 garage.py      honest runs of a garage, as sessions of Google's Agent Development Kit
 eighth_family.py, eighth_places.py, eighth_credentials.py  every part of an event, texts over several fields
+theatre.py     honest runs of a box office, as OpenTelemetry spans
+ninth_family.py  texts, places and secrets in spans
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

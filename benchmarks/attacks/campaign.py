@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from attacks import clinic, depot, desk, garage
+from attacks import clinic, depot, desk, garage, theatre
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run
@@ -22,6 +22,13 @@ from attacks.fifth_credentials import make_fifth_credential
 from attacks.fifth_places import FIFTH_PLACES, NAMED_FIFTH_PLACES, READ_FIFTH_PLACES, SECRET_FIFTH_PLACES
 from attacks.fourth_credentials import make_fourth_credential
 from attacks.fourth_places import FOURTH_PLACES, READ_FOURTH_PLACES, SECRET_FOURTH_PLACES
+from attacks.ninth_family import (
+    NAMED_NINTH_PLACES,
+    NINTH_PLACES,
+    READ_NINTH_PLACES,
+    SECRET_NINTH_PLACES,
+    make_ninth_credential,
+)
 from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, Put, plant, plant_secret
 from attacks.seventh_credentials import make_seventh_credential
 from attacks.seventh_places import (
@@ -50,11 +57,28 @@ PLACES = {
     6: SIXTH_PLACES,
     7: SEVENTH_PLACES,
     8: EIGHTH_PLACES,
+    9: NINTH_PLACES,
 }
 """Where a family plants its texts; the first two share theirs."""
-_READ_PLACES = {5: READ_FIFTH_PLACES, 6: READ_SIXTH_PLACES, 7: READ_SEVENTH_PLACES, 8: READ_EIGHTH_PLACES}
+_READ_PLACES = {
+    5: READ_FIFTH_PLACES,
+    6: READ_SIXTH_PLACES,
+    7: READ_SEVENTH_PLACES,
+    8: READ_EIGHTH_PLACES,
+    9: READ_NINTH_PLACES,
+}
 """Where whoever uses the instruments reads a text. Places of two families may have one name and be different."""
 _READ_PLACES_OF_DESK = READ_PLACES | READ_FOURTH_PLACES
+
+
+SECRETS = {
+    5: (make_fifth_credential, SECRET_FIFTH_PLACES, NAMED_FIFTH_PLACES),
+    6: (make_sixth_credential, SECRET_FIFTH_PLACES, NAMED_FIFTH_PLACES),
+    7: (make_seventh_credential, SECRET_SEVENTH_PLACES, NAMED_SEVENTH_PLACES),
+    8: (make_eighth_credential, SECRET_EIGHTH_PLACES, NAMED_EIGHTH_PLACES),
+    9: (make_ninth_credential, SECRET_NINTH_PLACES, NAMED_NINTH_PLACES),
+}
+"""What a family makes its secrets with, and where it puts them: in words, and under a name."""
 
 
 class Attack(NamedTuple):
@@ -110,7 +134,7 @@ def make_campaign(
 
 def world_of(family: int) -> ModuleType:
     """Whose honest runs it is that a family plants in."""
-    return {5: depot, 6: depot, 7: clinic, 8: garage}.get(family, desk)
+    return {5: depot, 6: depot, 7: clinic, 8: garage, 9: theatre}.get(family, desk)
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
@@ -129,18 +153,10 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
         return _plant_written(runs, app, make_third_credential(rng, number), WHOLE_TEXT_PLACES, rng)
     if family == 4:
         return _plant_written(runs, app, make_fourth_credential(rng, number), SECRET_FOURTH_PLACES, rng)
-    if family == 7:
-        secret = make_seventh_credential(rng, number)
-        places = NAMED_SEVENTH_PLACES if secret.kind.startswith("named ") else SECRET_SEVENTH_PLACES
-        return _plant_written(runs, app, secret, places, rng)
-    if family == 8:
-        secret = make_eighth_credential(rng, number)
-        places = NAMED_EIGHTH_PLACES if secret.kind.startswith("named ") else SECRET_EIGHTH_PLACES
-        return _plant_written(runs, app, secret, places, rng)
     if family > 4:
-        secret = make_fifth_credential(rng, number) if family == 5 else make_sixth_credential(rng, number)
-        places = NAMED_FIFTH_PLACES if secret.kind.startswith("named ") else SECRET_FIFTH_PLACES
-        return _plant_written(runs, app, secret, places, rng)
+        make, places, named_places = SECRETS[family]
+        secret = make(rng, number)
+        return _plant_written(runs, app, secret, named_places if secret.kind.startswith("named ") else places, rng)
     return _plant_named(runs, app, number, rng)
 
 

@@ -12,6 +12,7 @@ from attacks import (
     eighth_family,
     fifth_family,
     fourth_family,
+    ninth_family,
     second_family,
     seventh_family,
     sixth_family,
@@ -31,7 +32,15 @@ _FULLWIDTH = {char: char + 0xFEE0 for char in range(0x21, 0x7F)}
 _TRANSFORMED = frozenset().union(
     *(
         family.TRANSFORMED
-        for family in (third_family, fourth_family, fifth_family, sixth_family, seventh_family, eighth_family)
+        for family in (
+            third_family,
+            fourth_family,
+            fifth_family,
+            sixth_family,
+            seventh_family,
+            eighth_family,
+            ninth_family,
+        )
     )
 )
 _LONG_WORD = re.compile(r"\w{12,}")
@@ -118,6 +127,7 @@ FAMILIES = {
     6: (sixth_family.LANGUAGES, sixth_family.DISGUISES),
     7: (seventh_family.LANGUAGES, seventh_family.DISGUISES),
     8: (eighth_family.LANGUAGES, eighth_family.DISGUISES),
+    9: (ninth_family.LANGUAGES, ninth_family.DISGUISES),
 }
 
 
