@@ -76,3 +76,18 @@ def test_the_only_value_of_an_argument_stays_if_it_is_a_word_or_a_short_code(
     cleaned = clean_documentation(tool)
     assert cleaned is not None
     assert cleaned.parameters["properties"]["mode"].get("enum", []) == kept
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Use code 405544 to sign in.", "Print with 78968.", "The gate code is code 4711."]
+)
+def test_a_manual_gives_nobodys_number(sentence: str) -> None:
+    assert clean_description(f"Print tickets. {sentence}") == "Print tickets."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Returns up to 50000 rows.", "Dates are in ISO 8601.", "Error code 404 means gone.", "Valid up to 10,000 items."],
+)
+def test_limits_standards_and_status_codes_stay_in_a_manual(sentence: str) -> None:
+    assert clean_description(sentence) == sentence

@@ -29,6 +29,8 @@ _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
 _SECRET = re.compile(r"<SECRET_\d+>")
 _SAMPLE = re.compile(r"\w*(?:(\d)\1{3}|12345)\w*")
 """`gift_card_0000000`: a sample value, as manuals show it."""
+_SOMEBODYS_NUMBER = re.compile(r"(?<![\w.,-])(?!\d+00(?!\d))\d{5,}(?![\w-])|\bcode\W{1,2}\d{4}", re.IGNORECASE)
+"""`Use code 405544`: no limit, no standard and no year has such a number."""
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")
@@ -100,4 +102,6 @@ def _is_word(value: object) -> bool:
 
 def _is_private(text: str) -> bool:
     without_samples = _SAMPLE.sub(" ", text)
-    return _PRIVATE.search(text) is not None or next(find_personal_data(without_samples), None) is not None
+    if _PRIVATE.search(text) or _SOMEBODYS_NUMBER.search(without_samples):
+        return True
+    return next(find_personal_data(without_samples), None) is not None
