@@ -44,6 +44,8 @@ text orders cannot be told here."""
 _ALNUM = re.compile(r"[^\W_]+")
 _SPELLED_OUT = re.compile(r"(?:\b[^\W\d_]\b\W{1,3}){4}")
 """Letter by letter."""
+_WITHOUT_SPACES = re.compile(r"(?:[^\W\d_]+[^\w\s<>.]{1,2}){4}[^\W\d_]+")
+"""A sentence with other signs for its spaces: `the-session-must-be-open`."""
 _CLAUSE = re.compile(
     r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+"
 )
@@ -82,8 +84,9 @@ def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
 
 
 def is_written_in_words(text: str) -> bool:
-    """Latin letters that make words: no other script, nothing spelled letter by letter, no text in numbers or code."""
-    if _NOT_LATIN.search(text) or _SPELLED_OUT.search(text):
+    """Latin letters that make words: no other script, nothing spelled letter by letter or without spaces, no text in
+    numbers or code."""
+    if _NOT_LATIN.search(text) or _SPELLED_OUT.search(text) or _WITHOUT_SPACES.search(text):
         return False
     tokens = _ALNUM.findall(_PLACEHOLDER.sub(" ", text))
     words_in_it = [token for token in tokens if len(token) > 1 and token.isalpha()]
@@ -152,7 +155,7 @@ def _is_strange(word: str, named: Collection[str]) -> bool:
 
 def _words_of_code(name: re.Match[str]) -> str:
     """Nothing if a program could have written the name; its words if it is a sentence without spaces."""
-    parts = re.findall(r"[A-Z]?[^\W\d_A-Z]+", name[0])
+    parts = _NAME_PART.findall(name[0])
     return " " if len(parts) <= MAX_CODE_WORDS and name[0].isascii() else f" {' '.join(parts)} "
 
 

@@ -34,7 +34,7 @@ MAX_RARE_WORDS = 8
 MAX_MASKED_WORDS = 1
 """Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
 
-_BROKEN_OFF = re.compile(r"\b(?:a|an|the|of|and|or|with|from|by|your|its)\W*$", re.IGNORECASE)
+_BROKEN_OFF = re.compile(r"\b(?:a|an|the|of|and|or|with|from|by|your|its|be|been|must|that)\W*$", re.IGNORECASE)
 """The first half of what somebody divided over several fields. `not logged in` is whole."""
 KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 """What a placeholder in a template may be called."""
