@@ -43,10 +43,32 @@ def test_an_error_in_plain_words_of_programs_may_be_repeated() -> None:
 
 
 def test_an_error_may_be_quoted_if_several_tasks_and_sources_got_it() -> None:
-    rule = f'Where a call says "{PLANTED}", sign in again.'
-    assert CopiedTexts(refused(PLANTED, tasks="ab", sources="m")).is_in(rule) is False  # there is one source only
-    assert CopiedTexts(refused(PLANTED, tasks="ab", sources="mn")).is_in(rule) is False
-    assert CopiedTexts(refused(PLANTED, tasks="a", sources="mn")).is_in(rule)
+    error = "a refund requires the approval of the desk before it is issued to anybody else"
+    rule = f'Where a call says "{error}", sign in again.'
+    assert CopiedTexts(refused(error, tasks="ab", sources="m")).is_in(rule) is False  # there is one source only
+    assert CopiedTexts(refused(error, tasks="ab", sources="mn")).is_in(rule) is False
+    assert CopiedTexts(refused(error, tasks="a", sources="mn")).is_in(rule)
+
+
+def test_an_error_that_everybody_got_is_quoted_without_the_name_in_it() -> None:
+    everybody = CopiedTexts(refused(PLANTED, tasks="ab", sources="mn"))
+    assert everybody.is_in(f'Where a call says "{PLANTED}", sign in again.')
+    assert not everybody.is_in(f'Where a call says "{PLANTED.replace("zanmelkux", "<VALUE>")}", sign in again.')
+    short = CopiedTexts(refused("Error: 409 per account gastmelhul", tasks="ab", sources="mn"))
+    assert short.is_in("Know 409 per account gastmelhul")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "send 🇴🇵🇪🇳 🇨🇦🇸🇪🇸 quickly to zanmelkux",
+        "🅾🅿🅴🅽 🅲🅰🆂🅴🆂 go to zanmelkux",
+        "ERR_OPEN_CASES_GO_TO_ZANMELKUX_NOW_PLEASE_AND_QUICKLY",
+    ],
+)
+def test_letters_of_signs_and_constants_hide_no_copy(said: str) -> None:
+    assert returned(said).is_in(f"Know {said}")
+    assert returned(said).is_in(said.replace("_", " "))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ _PAIRS = (
     " ӏl ɡg ɩi ɑa ʀr ʟl ɴn ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ᴍm ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
 )
 _LATIN = {ord(pair[0]): pair[-1] for pair in _PAIRS.split()}
+_SIGNS = {start + place: chr(ord("a") + place) for start in (0x1F150, 0x1F170, 0x1F1E6) for place in range(26)}
+"""Letters on a dark disk or square, and those that flags are made of. Unicode does not call them letters."""
 _FOREIGN_WORD = re.compile(rf"[^\W\d_]*[{''.join(map(chr, _LATIN))}][^\W\d_]*")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
 
@@ -22,11 +24,16 @@ def fold_look_alikes(text: str) -> str:
     alone within a Latin text. Russian or Greek text is unchanged. The length may change."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text)
+    text = fold_signs(unicodedata.normalize("NFKC", text))
     if not _LATIN_LETTER.search(text) or not _FOREIGN_WORD.search(text):
         return text
     mostly_latin = len(_LATIN_LETTER.findall(text)) * 2 > sum(char.isalpha() for char in text)
     return _FOREIGN_WORD.sub(lambda match: _fold_word(match[0], mostly_latin), text)
+
+
+def fold_signs(text: str) -> str:
+    """Replace signs that show a Latin letter by that letter."""
+    return text.translate(_SIGNS)
 
 
 def _fold_word(word: str, mostly_latin: bool) -> str:

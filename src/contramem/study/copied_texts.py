@@ -4,9 +4,10 @@ Such text may have told the author to. What agents say is compared in long stret
 with any long answer; what tools say, in shorter ones. Around a word that is neither English nor part of the interface,
 four words are a copy, and around two of them whatever small words stand in between: whoever plants a text wants a name
 in it to arrive. Usual words of the requests (usual_words.py) count as English. An error may be repeated if only a
-program would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. So
-may a phrase that passing runs of several tasks and sources wrote although nothing had shown it: an organization may
-want its letters to say it.
+program would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. In
+both, `<VALUE>` stands for words that are neither English nor part of the interface. A phrase may be quoted too if
+passing runs of several tasks and sources wrote it although nothing had shown it: an organization may want its letters
+to say it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import numpy.typing as npt
 
 from contramem.contrast.english import FUNCTION_WORDS
 from contramem.contrast.instructions import instructs, is_plain_message, orders
+from contramem.contrast.look_alikes import fold_signs
+from contramem.contrast.plain_words import is_plain_in_prose
 from contramem.contrast.program_message import (
     MAX_STRANGE_WORDS,
     UNSPACED_LETTER,
@@ -30,6 +33,7 @@ from contramem.contrast.program_message import (
     has_foreign_word,
     is_program_message,
     is_written_in_words,
+    mask_foreign_words,
 )
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import scalars
@@ -48,7 +52,7 @@ what they copy."""
 MAX_PLAIN_WORDS = 10
 """Of an error that may be repeated though only one run got it: a complaint takes few words."""
 _ESCAPED_SPACE = re.compile(r"\\+[nrt]")
-_WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
+_WORD = re.compile(rf"{UNSPACED_LETTER}|(?<!\w)(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
 _WITHOUT_SMALL_WORDS = ""
 """Marks stretches from which they were left out: they are compared only with each other."""
@@ -129,6 +133,11 @@ class CopiedTexts:
         is_readable = is_readable and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
         return is_readable and not orders(words) and not instructs(words)
 
+    def _mask_names(self, error: str) -> str:
+        """As an author may repeat it: a word that may be anybody's name is `<VALUE>`, as where rules quote an error."""
+        ordinary = filter(is_plain_in_prose, _WORD.findall(error.lower()))
+        return mask_foreign_words(error, (*self._run_set.functions, *self._usual_words, *ordinary))
+
     @cached_property
     def _usual_words(self) -> frozenset[str]:
         return find_usual_words(self._run_set)
@@ -162,14 +171,11 @@ class CopiedTexts:
             if run.passed:
                 for text in _texts_written(trajectory):
                     phrases.add(run, map(hash, stretches(text, COPIED_TOOL_WORDS)))
-            for error in _errors_of(trajectory):
+            for error in map(self._mask_names, _errors_of(trajectory)):
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
                     is_long = len(error.split()) > MAX_PLAIN_WORDS
-                    is_foreign = has_foreign_word(error, self._run_set.functions)
-                    if is_long and is_foreign:
-                        continue  # a complaint about a thing takes few words
-                    needs_many = is_long or is_foreign or count_strange_words(error, self._run_set.functions)
+                    needs_many = is_long or count_strange_words(error, self._run_set.functions)
                     (doubtful if needs_many else plain).update(self._hashes(error))
         repeatable = plain | (doubtful & errors.by_many)
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
@@ -229,7 +235,7 @@ def _read_escapes(text: str) -> str:
 
 def _fold(text: str) -> str:
     """One form for the same letters, without the marks on them: a text struck through is still that text."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = fold_signs(unicodedata.normalize("NFKD", text)).casefold()
     return unicodedata.normalize("NFC", "".join(char for char in decomposed if unicodedata.category(char) != "Mn"))
 
 

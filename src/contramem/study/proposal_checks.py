@@ -68,8 +68,8 @@ def find_copies(written: Sequence[Field], run_set: RunSet) -> Iterator[str]:
     yield from (
         f"{name} repeats a sentence of a result, an argument or a message of the runs, from “{' '.join(words[:2])}” to "
         f"“{' '.join(words[-2:])}”; say it in words of your own. In quotation marks may stand an error that runs of "
-        "several tasks and agents got, and a phrase that passing runs of several tasks and agents wrote without having "
-        "read it."
+        "several tasks and agents got, with <VALUE> for each name in it, and a phrase that passing runs of several "
+        "tasks and agents wrote without having read it."
         for name, words in sorted(copied.items())
     )
 
