@@ -52,3 +52,21 @@ def test_what_one_source_or_two_tasks_or_failing_runs_share_is_no_convention() -
 def test_a_value_that_the_request_gives_is_no_convention() -> None:
     tasks = [task(number, "a", "b", owner=f"CN-60{number}7") for number in range(4)]
     assert list(Vocabulary(tasks).conventions.values()) == []
+
+
+def test_the_one_value_of_an_argument_whose_name_nobody_can_read_is_never_shown() -> None:
+    for name, is_shown in (("desk", True), ("გასაღები", False), ("wachtwurd", False)):
+        give = call("Desk.assign", {"record": "CN-6", name: "quiver-glacier"})
+        tasks = [
+            [run(source, True, give, "Done.", task=f"Task {number}", task_id=f"t{number}") for source in "ab"]
+            for number in range(5)
+        ]
+        assert Vocabulary(tasks).keeps("Desk.assign", name, "quiver-glacier") is is_shown
+
+
+def test_an_argument_in_another_language_keeps_its_choices() -> None:
+    tasks = [
+        [run("a", True, call("Desk.assign", {"zustand": value}), "Ok.", task=f"Task {number}", task_id=f"t{number}")]
+        for number, value in enumerate(("offen", "zu", "offen", "zu"))
+    ]
+    assert Vocabulary(tasks).keeps("Desk.assign", "zustand", "offen")

@@ -15,6 +15,7 @@ from contramem.contrast.english import COMMON, EVERYDAY, FUNCTION_WORDS, GENERAL
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.program_words import PROGRAM_WORDS
 from contramem.contrast.prose_words import PROSE_WORDS
+from contramem.traces.effects import words
 
 MAX_CHARS = 40
 MIN_LEMMA_CHARS = 3
@@ -115,6 +116,14 @@ def could_be_a_choice(text: str) -> bool:
     is_one_name = len(words) == 2 and not _SPACE.search(text)
     is_foreign = len(strange) == len(words) <= MAX_FOREIGN_WORDS
     return not strange or is_one_name or is_foreign
+
+
+@lru_cache(maxsize=1 << 14)
+def is_readable_name(name: str) -> bool:
+    """Is there a word in the name of an argument that we know, or a short code? Of any other name nobody can tell
+    whether it says `password`."""
+    parts = _PART.findall(" ".join(words(name)).lower())
+    return any(part.isascii() and (len(part) <= MAX_CODE_CHARS or _is_prose_word(part)) for part in parts)
 
 
 def is_unknown_constant(choices: Sequence[object]) -> bool:
