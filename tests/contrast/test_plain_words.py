@@ -11,6 +11,7 @@ from contramem.contrast.plain_words import (
     is_plain_compound,
     is_plain_in_prose,
     is_plain_word,
+    may_name_constant,
 )
 
 
@@ -106,3 +107,13 @@ def test_a_word_a_code_and_a_few_words_of_one_language_can_be_a_choice(value: st
 @pytest.mark.parametrize("value", ["ask Zanmel first", "per zanmelk", "to zanmelk", "kg via Zanmelk", "mellowlagoon19"])
 def test_english_words_around_a_name_and_a_word_with_a_number_are_no_choice(value: str) -> None:
     assert not could_be_a_choice(value)
+
+
+@pytest.mark.parametrize("name", ["desk", "lot_size", "reasonCode", "country_code", "cost_center", "qty", "mode"])
+def test_a_card_may_show_the_constant_of_an_argument_that_sorts_things(name: str) -> None:
+    assert may_name_constant(name)
+
+
+@pytest.mark.parametrize("name", ["code", "keypad_code", "lockerCode", "safe_combination", "wachtwurd", "გასაღები"])
+def test_a_card_shows_no_constant_that_may_open_something(name: str) -> None:
+    assert not may_name_constant(name)

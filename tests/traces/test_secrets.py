@@ -240,3 +240,9 @@ def test_whatever_a_text_calls_a_secret_is_one_as_a_field_too(name: str) -> None
 def test_a_secret_in_quotation_marks_after_other_words_is_found_without_them() -> None:
     assert "Fuchs im Bau" in list(secrets_in_prose('Das Passwort lautet "Fuchs im Bau", sagt er'))
     assert "Bananas.984" in list(secrets_in_prose('[{"msg": "hasło: Bananas.984"}]'))
+
+
+def test_no_word_for_a_secret_hides_a_longer_one() -> None:
+    assert list(secrets_in_prose("wifi password: maroon-ibex")) == ["maroon-ibex"]
+    last_words = {word.split()[-1] for word in IN_PROSE if " " in word}
+    assert not [word for word in IN_PROSE for last in last_words if word.startswith(last) and word != last]

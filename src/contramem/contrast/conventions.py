@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse_recorded
 from contramem.contrast.placeholder_types import names_where
-from contramem.contrast.plain_words import could_be_a_choice, is_readable_name
+from contramem.contrast.plain_words import could_be_a_choice, may_name_constant
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
@@ -145,7 +145,7 @@ def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:
 
 
 def _may_be_shared(value: str | int | float, name: str) -> bool:
-    if not _NEVER.isdisjoint(words(name)[-1:]) or not is_readable_name(name):
+    if not _NEVER.isdisjoint(words(name)[-1:]) or not may_name_constant(name):
         return False
     if not isinstance(value, str):
         return True

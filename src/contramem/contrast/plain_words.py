@@ -26,6 +26,15 @@ MIN_PROSE_STEM_CHARS = 5
 MAX_FOREIGN_WORDS = 3
 MAX_CODE_CHARS = 5
 """`json`, `asc`, `GBP`."""
+_OPENING = frozenset("code codes combination phrase word answer".split())
+_CLASSIFIED = frozenset(
+    """account action activity airline airport area branch carrier category center centre class color colour commodity
+    company cost country currency department desk diagnosis error event exit exchange fare form group http iso item job
+    language ledger locale location material office operation plant postal postcode priority procedure product project
+    purpose queue reason region report result return role route sales sector service severity shop sign site source
+    state station status stock store tariff tax team ticker transaction type unit warehouse zip zone""".split()
+)
+"""Codes that sort things and are no secret."""
 _PART = re.compile(r"[^\W\d_]+")
 _SPACE = re.compile(r"[\s.:/]")
 _NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
@@ -119,10 +128,13 @@ def could_be_a_choice(text: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def is_readable_name(name: str) -> bool:
-    """Is there a word in the name of an argument that we know, or a short code? Of any other name nobody can tell
-    whether it says `password`."""
-    parts = _PART.findall(" ".join(words(name)).lower())
+def may_name_constant(name: str) -> bool:
+    """May a card show the value that an argument of this name always gets? Not if the name has no word that we know
+    and is no short code, because it may say `password`, and not if it is a code for nobody knows what: `locker_code`
+    opens something, `reason_code` does not."""
+    parts = words(name)
+    if parts and parts[-1] in _OPENING:
+        return len(parts) > 1 and parts[-2] in _CLASSIFIED
     return any(part.isascii() and (len(part) <= MAX_CODE_CHARS or _is_prose_word(part)) for part in parts)
 
 

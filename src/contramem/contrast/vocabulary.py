@@ -20,7 +20,7 @@ from contramem.contrast.form import is_field, parse_recorded
 from contramem.contrast.observed_effects import ObservedEffects
 from contramem.contrast.permitted import find_allowed_values, find_documented_values, role_of
 from contramem.contrast.placeholder_types import ROLES
-from contramem.contrast.plain_words import could_be_a_choice, is_readable_name, is_unknown_constant
+from contramem.contrast.plain_words import could_be_a_choice, is_unknown_constant, may_name_constant
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.sanitize import is_choice
@@ -240,7 +240,7 @@ class Vocabulary:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
             # A single odd value does not open a vocabulary, but a majority of odd ones does.
-            is_constant = len(values) == 1 and not is_readable_name(role)
+            is_constant = len(values) == 1 and not may_name_constant(role)
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring) and not is_constant:
                 kept = {value for value in recurring if is_word(value, role)}
                 settled[role][function.partition(".")[0]] |= kept

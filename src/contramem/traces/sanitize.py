@@ -201,7 +201,8 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
     is_number = _NUMBER_OF_SOMETHING.search(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
-    if is_short and not is_number and _is_plain(label, _LABEL, max_words):
+    is_pair = max_words > MAX_ABILITY_WORDS and _names_a_value(label)
+    if is_short and not is_number and not is_pair and _is_plain(label, _LABEL, max_words):
         return label
     return f"label-{digest(text)[:6]}"
 
@@ -264,6 +265,12 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and next(secrets_in_prose(text), None) is None
         and not _is_numbered_secret(text)
     )
+
+
+def _names_a_value(label: str) -> bool:
+    """`door_pin hazel`: no model and no run is called so. An ability may be: `password reset`."""
+    *names, _ = re.split(r"[\s:=]+", label)
+    return any(is_secret_name(name, "any") for name in names)
 
 
 def _is_numbered_secret(text: str) -> bool:

@@ -43,7 +43,7 @@ _IN_NAMES_AND_PROSE = frozenset(
     }
     | {(first, "code") for first in "verification recovery backup secret activation".split()}
     | {(first, "codes") for first in "recovery backup".split()}
-    | {(first, "word") for first in "memorable secret magic safe pass code".split()}
+    | {(first, "word") for first in "memorable secret magic safe pass".split()}
     | {(first, "answer") for first in "security secret memorable".split()}
     | {("passport", "number"), ("passport", "no"), ("tax", "id"), ("national", "id"), ("maiden", "name")}
     | {("card", "number"), ("security", "number"), ("insurance", "number"), ("session", "cookie")}
@@ -57,9 +57,9 @@ _IN_NAMES_ONLY = frozenset({"salt", "cookies", "iban", "clabe", "imei"})
 IN_PROSE = sorted(
     (_ALONE - _IN_NAMES_ONLY)
     | {"token", "pin", "passport", "nino", "2fa code", "one time code"}
-    | {" ".join(phrase) for phrase in _IN_NAMES_AND_PROSE}
+    | {" ".join(phrase) for phrase in _IN_NAMES_AND_PROSE if phrase[-1] != "pass"}
 )
-"""What may call the next word of a text a secret."""
+"""What may call the next word of a text a secret. `wifi pass` would hide the longer word in `wifi password`."""
 _PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 
 _SPACED = (
