@@ -291,3 +291,18 @@ def test_of_a_system_prompt_as_long_as_a_manual_the_beginning_and_the_end_are_ke
     recorder.instruct("You help Ann. " + "Page after page. " * 5_000 + "Today is Monday.")
     assert len(recorder.system) < 21_000
     assert recorder.system.startswith("You help Ann.") and recorder.system.endswith("Today is Monday.")
+
+
+@pytest.mark.parametrize(
+    "name", ["Desk.pay bob@harbour.example", "Desk__10.0.0.12", "Desk.open https://harbour.example/in"]
+)
+def test_an_address_in_the_name_of_a_tool_is_not_hidden_by_making_an_identifier_of_it(name: str) -> None:
+    function = Naming().function(name)
+    assert function.startswith("general.unnamed_")
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [("desk.search@1.2.0", "desk_search_1_2.0"), ("@scope/desk.find", "scope/desk.find")]
+)
+def test_a_version_or_a_scope_is_no_address(name: str, function: str) -> None:
+    assert Naming().function(name) == function

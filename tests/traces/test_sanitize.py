@@ -16,6 +16,7 @@ from contramem.traces.pool import Pool
 from contramem.traces.sanitize import (
     _SUSPECT,
     _is_suspect,
+    is_choice,
     plain_argument,
     plain_field,
     plain_key,
@@ -387,10 +388,29 @@ def test_models_versions_and_years_are_labels(label: str) -> None:
     assert plain_label(label) == label
 
 
-@pytest.mark.parametrize("label", ["door_pin hazelibex", "pin hazel", "client_secret:hazel", "Kennwort=hazel"])
+@pytest.mark.parametrize(
+    "label", ["door_pin hazelibex", "pin hazel", "client_secret:hazel", "Kennwort=hazel", "first pet: newt"]
+)
 def test_a_source_that_is_a_secret_beside_its_name_is_a_digest(label: str) -> None:
     assert sanitize(run(source=label)).source.startswith("label-")
 
 
 def test_an_ability_may_be_about_secrets() -> None:
     assert sanitize(run(ability="password reset")).ability == "password reset"
+
+
+@pytest.mark.parametrize("key", ["shop-4 locker 4711", "airline-3 badge 20771", "desk-0 PIN: 4711"])
+def test_the_id_of_a_task_gives_no_number_of_something(key: str) -> None:
+    assert plain_key(key) != key
+
+
+@pytest.mark.parametrize(
+    "key", ["task 12345", "django__django-11099", "issue #48213", "airline 42", "2024-05-17 run 1001"]
+)
+def test_the_id_of_a_task_may_count_what_traces_count(key: str) -> None:
+    assert plain_key(key) == key
+
+
+def test_a_pair_of_name_and_value_is_no_choice() -> None:
+    assert not is_choice("first pet: newt")
+    assert is_choice("in progress") and is_choice("application/json") and is_choice("16:9")

@@ -29,8 +29,12 @@ _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
 _SECRET = re.compile(r"<SECRET_\d+>")
 _SAMPLE = re.compile(r"\w*(?:(\d)\1{3}|12345)\w*")
 """`gift_card_0000000`: a sample value, as manuals show it."""
-_SOMEBODYS_NUMBER = re.compile(r"(?<![\w.,-])(?!\d+00(?!\d))\d{5,}(?![\w-])|\bcode\W{1,2}\d{4}", re.IGNORECASE)
-"""`Use code 405544`: no limit, no standard and no year has such a number."""
+_SOMEBODYS_NUMBER = re.compile(
+    r"(?<![\w.,-])(?<!ISO )(?<!RFC )"
+    r"(?!(?:19|20)\d\d(?!\d)|(?:1024|2048|4096|8192|16384|32768|65535|65536)(?!\d)|\d+0(?!\d))"
+    r"\d{4,}(?![\w-])"
+)
+"""`Use code 405544`: of a standard, a year or a limit, numbers are rounder."""
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")

@@ -15,7 +15,7 @@ from contramem.errors import TraceError
 from contramem.traces.effects import effect_of
 from contramem.traces.result_errors import error_in
 from contramem.traces.shell import exit_code_error, shell_call
-from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
+from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool, digest
 
 MAX_SYSTEM_CHARS = 20_000
 """Maximum length of a system prompt. A longer one is a manual; its beginning and end say who asks and what day it
@@ -23,6 +23,8 @@ is."""
 MAX_DEPTH = 64
 """Arguments and results nested deeper are refused: no tool needs that, and recursion must be bounded."""
 
+_ADDRESS = re.compile(r"@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]|://|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
+"""Of a person, a page or a machine: searched for before the name is made an identifier, which would hide its form."""
 _decode = msgspec.json.Decoder().decode
 _TEXT = {str}
 _NESTED = {dict, list}
@@ -59,7 +61,7 @@ class Naming:
         return function
 
     def _split(self, name: str, app: str) -> str:
-        own, function = split_tool_name(name)
+        own, function = split_tool_name(name) if not _ADDRESS.search(name) else ("", f"unnamed_{digest(name)[:6]}")
         chosen = self.forced or self.aliases.get(app, app) or self.aliases.get(own, own) or self.fallback
         return f"{clean_name(chosen)}.{clean_name(function)}"
 

@@ -52,7 +52,8 @@ _KEY = re.compile(r"[\w .:/+#&()@,=~%*|'-]+")
 _LISTED = re.compile(r"[\w.:/@~%=|\[\]-]+")
 _BETWEEN = re.compile(r"[|\[\]]+")
 _FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
-_CHOICE = re.compile(r"(?!(?:.*\d){5})[\w .:/#&()@,-]+")
+_CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
+"""A pair of a name and a value (`first pet: newt`) is none."""
 _NAME = re.compile(r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
 _ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
 _FILE_PARTS = re.compile(r"([/\\!])")
@@ -62,9 +63,14 @@ _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
 _BEFORE_NUMBER = re.compile(r"(.*?)[\W_]{0,3}\d{3}")
-_NUMBER_OF_SOMETHING = re.compile(r"[^\W\d_][\s:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}")
-"""`locker 78968`: in a label, what the words before a long number say it is the number of. Models and versions have
-theirs after a hyphen, or shorter ones."""
+_NUMBER_OF_SOMETHING = re.compile(r"([^\W\d_]+)[\s:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}")
+"""`locker 78968`: what the word before a long number says it is the number of. Models and versions have theirs after a
+hyphen, or shorter ones."""
+_COUNTED = frozenset(
+    "case episode example id instance issue item job line no number pr problem query question request row run sample "
+    "scenario seed session step task test ticket trial".split()
+)
+"""What traces count."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -200,7 +206,7 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     runs of one label stay together though nobody reads it."""
     label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
-    is_number = _NUMBER_OF_SOMETHING.search(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
+    is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
     is_pair = max_words > MAX_ABILITY_WORDS and _names_a_value(label)
     if is_short and not is_number and not is_pair and _is_plain(label, _LABEL, max_words):
         return label
@@ -217,7 +223,8 @@ def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(remove_hidden(text).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
-    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS) and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS):
+    is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
+    if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
 
@@ -267,10 +274,14 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
     )
 
 
+def _is_number_of_something(text: str) -> bool:
+    return any(word.lower() not in _COUNTED for word in _NUMBER_OF_SOMETHING.findall(text))
+
+
 def _names_a_value(label: str) -> bool:
-    """`door_pin hazel`: no model and no run is called so. An ability may be: `password reset`."""
+    """`door_pin hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
     *names, _ = re.split(r"[\s:=]+", label)
-    return any(is_secret_name(name, "any") for name in names)
+    return ": " in label or any(is_secret_name(name, "any") for name in names)
 
 
 def _is_numbered_secret(text: str) -> bool:
