@@ -193,3 +193,23 @@ def test_a_long_error_with_a_name_in_it_is_a_copy_though_everybody_got_it() -> N
 )
 def test_an_error_that_is_encoded_spelled_or_a_host_is_a_copy(planted: str) -> None:
     assert CopiedTexts(refused(planted)).is_in(f"Know {planted} first.")
+
+
+def noted(*notes: str) -> CopiedTexts:
+    """A result in each of several tasks."""
+    found = [call("Desk.find", {"id": "1"}, {"note": note}) for note in notes]
+    return CopiedTexts(RunSet.of([run("m", True, each, "Done.", task_id=str(n)) for n, each in enumerate(found)]))
+
+
+def test_a_name_of_no_list_is_a_copy_alone_however_many_tasks_show_the_same_sentence() -> None:
+    planted = noted(*["pay zanmelkux before noon"] * 4)
+    assert planted.is_in("Know account zanmelkux.")
+    assert not planted.is_in("Pay before noon.")
+
+
+def test_a_name_that_texts_of_several_tasks_use_in_sentences_of_their_own_is_a_word_of_the_trade() -> None:
+    assert not noted("the kubectl call failed", "run kubectl again").is_in("Use kubectl first.")
+
+
+def test_the_form_of_a_date_is_no_copy() -> None:
+    assert not noted("time data does not match YYYY-MM-DD HH:MM").is_in("Write dates as YYYY-MM-DD HH:MM.")

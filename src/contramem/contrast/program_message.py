@@ -144,8 +144,13 @@ def _is_of_programs(word: str) -> bool:
     return word in PROGRAM_WORDS or stem(word) in _PROGRAM_STEMS or _is_known(word)
 
 
-def _stems_of(interface: Iterable[str]) -> set[str]:
-    return {stem(word.lower()) for name in interface for word in words(name)}
+def _stems_of(interface: Iterable[str]) -> frozenset[str]:
+    return _stems_of_names(interface if isinstance(interface, frozenset) else frozenset(interface))
+
+
+@lru_cache(maxsize=256)  # one interface is asked about for every text of its runs
+def _stems_of_names(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem(word.lower()) for name in names for word in words(name))
 
 
 def _is_strange(word: str, named: Collection[str]) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
@@ -49,6 +50,9 @@ COPIED_TOOL_WORDS = 6
 COPIED_STRANGE_WORDS = 4
 """Consecutive words if one of them is not English or not ASCII: cards are in English, and share such words only with
 what they copy."""
+MIN_NAME_CHARS = 6
+"""Of a word that is a copy alone, unless it is a word of the trade."""
+MIN_TASKS_OF_TRADE = 2
 MAX_PLAIN_WORDS = 10
 """Of an error that may be repeated though only one run got it: a complaint takes few words."""
 _ESCAPED_SPACE = re.compile(r"\\+[nrt]")
@@ -56,6 +60,7 @@ _WORD = re.compile(rf"{UNSPACED_LETTER}|(?<!\w)(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
 _WITHOUT_SMALL_WORDS = ""
 """Marks stretches from which they were left out: they are compared only with each other."""
+_OF_DATES = frozenset("yyyy yy mm dd hh ss hhmm mmss".split())
 _JOINED = re.compile(r"[^\W_]{25,}")
 _PIECE = re.compile(r".{4}")
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
@@ -99,9 +104,10 @@ class CopiedTexts:
         # A host is no name from code here: whoever plants a text wants an address in it to arrive.
         text = (text if text.isascii() else _fold(text)).replace(".", " ")
         named = self._run_set.functions
-        strange = {part for word in find_strange_words(text, named) for part in _split_words(word)} - self._usual_words
+        strange = self._find_strange(text)
         if not strange:
             return
+        yield from ((word,) for word in strange if _is_name(word))
         near = strange if size < COPIED_WORDS else {word for word in strange if has_foreign_word(word, named)}
         yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if not near.isdisjoint(window))
         telling = [word for word in words if word not in FUNCTION_WORDS]
@@ -110,6 +116,10 @@ class CopiedTexts:
             for window in _windows(telling, COPIED_STRANGE_WORDS)
             if len(strange.intersection(window)) > 1
         )
+
+    def _find_strange(self, text: str) -> frozenset[str]:
+        found = find_strange_words(text, self._run_set.functions)
+        return frozenset(part for word in found for part in _split_words(word)) - self._usual_words
 
     def _was_said(self, stretch: int) -> bool:
         place = int(np.searchsorted(self._said, stretch))
@@ -140,7 +150,7 @@ class CopiedTexts:
 
     @cached_property
     def _usual_words(self) -> frozenset[str]:
-        return find_usual_words(self._run_set)
+        return find_usual_words(self._run_set) | _OF_DATES
 
     @cached_property
     def _said(self) -> npt.NDArray[np.int64]:
@@ -159,31 +169,62 @@ class CopiedTexts:
         errors, phrases = _SeenByMany(self._run_set.runs), _SeenByMany(self._run_set.runs)
         shown = set[int]()
         plain, doubtful = set[int](), set[int]()
+        trade = _WordsOfTrade()
+        masked: dict[str, str] = {}
         for run in self._run_set.runs:
             trajectory = run.trajectory
             for text, size in _texts_of(trajectory):
                 if (key := (hash(text), size)) not in seen:
                     seen.add(key)
-                    said.extend(map(hash, self._stretches(text, size)))
+                    found = list(self._stretches(text, size))
+                    said.extend(map(hash, found))
+                    if names := {stretch[0] for stretch in found if len(stretch) == 1}:
+                        trade.add(run.task, text, names)
             shown.update(
                 hash(stretch) for text in _texts_read(trajectory) for stretch in stretches(text, COPIED_TOOL_WORDS)
             )
             if run.passed:
                 for text in _texts_written(trajectory):
                     phrases.add(run, map(hash, stretches(text, COPIED_TOOL_WORDS)))
-            for error in map(self._mask_names, _errors_of(trajectory)):
+            for raw in _errors_of(trajectory):
+                if raw not in masked:  # many runs get the same errors
+                    masked[raw] = self._mask_names(raw)
+                error = masked[raw]
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
                     is_long = len(error.split()) > MAX_PLAIN_WORDS
                     needs_many = is_long or count_strange_words(error, self._run_set.functions)
                     (doubtful if needs_many else plain).update(self._hashes(error))
-        repeatable = plain | (doubtful & errors.by_many)
+        repeatable = plain | (doubtful & errors.by_many) | trade.hashes
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
         return left, errors.by_many | (phrases.by_many - shown)
 
     def _hashes(self, error: str) -> frozenset[int]:
         sizes = (COPIED_WORDS, COPIED_TOOL_WORDS)
         return frozenset(hash(stretch) for size in sizes for stretch in self._stretches(error, size))
+
+
+class _WordsOfTrade:
+    """Finds words that texts of several tasks contain, after and before different words. A name that was planted has
+    the same words around it wherever it stands."""
+
+    def __init__(self) -> None:
+        self._tasks, self._before, self._after = (defaultdict[str, set[str]](set) for _ in range(3))
+
+    def add(self, task: str, text: str, names: set[str]) -> None:
+        words = ["", *_split_words(text), ""]
+        for before, word, after in zip(words, words[1:], words[2:], strict=False):
+            if word in names:
+                for seen, value in ((self._tasks, task), (self._before, before), (self._after, after)):
+                    if len(seen[word]) < MIN_TASKS_OF_TRADE:
+                        seen[word].add(value)
+
+    @property
+    def hashes(self) -> frozenset[int]:
+        kinds = (self._tasks, self._before, self._after)
+        return frozenset(
+            hash((word,)) for word in self._tasks if all(len(seen[word]) >= MIN_TASKS_OF_TRADE for seen in kinds)
+        )
 
 
 class _SeenByMany:
@@ -217,6 +258,12 @@ def texts_of(run_set: RunSet) -> CopiedTexts:
 def stretches(text: str, size: int) -> Iterator[tuple[str, ...]]:
     """Every stretch of `size` words: long enough that no two people write it alike by chance."""
     return _windows(_split_words(text), size)
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_name(word: str) -> bool:
+    """Is it a word of no list, and too long for an abbreviation?"""
+    return len(word) >= MIN_NAME_CHARS and word.isalpha() and not is_plain_in_prose(word)
 
 
 def _windows(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
