@@ -213,7 +213,7 @@ class ModelAuthor:
             key,
             replies.ReflectorReply,
             max_deltas=MAX_DELTAS,
-            ability=quote_words(packet.ability),
+            ability=fence("ability", quote_words(packet.ability)),
             focus=self._prompts.focus(packet),
             all_failed=bool(packet.failing) and not packet.passing,
             single_outcome=bool(packet.passing) and not packet.failing,

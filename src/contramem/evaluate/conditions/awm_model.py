@@ -40,7 +40,12 @@ def induce_by_model(
 def _induce(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list[Workflow]]:
     demonstrations = "\n\n".join(_demonstration(number, run) for number, run in enumerate(runs, 1))
     request = model.request(
-        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fence("runs", demonstrations)
+        "awm_inducer",
+        "builder",
+        ability,
+        InducerReply,
+        ability=fence("ability", ability),
+        demonstrations=fence("runs", demonstrations),
     )
     reply = yield from converse(request, lambda text: parse_reply(text, InducerReply))
     checked = (_check_workflow(text, runs) for text in reply.workflows) if reply else ()
