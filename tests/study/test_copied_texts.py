@@ -213,3 +213,10 @@ def test_a_name_that_texts_of_several_tasks_use_in_sentences_of_their_own_is_a_w
 
 def test_the_form_of_a_date_is_no_copy() -> None:
     assert not noted("time data does not match YYYY-MM-DD HH:MM").is_in("Write dates as YYYY-MM-DD HH:MM.")
+
+
+def test_the_name_of_an_app_is_no_copy_and_a_text_in_numbers_is_one() -> None:
+    found = call("DeskAbz.find", {"id": "1"}, {"note": "DeskAbz answers 77 97 110 116 97 32"})
+    said = CopiedTexts(RunSet.of([run("m", True, found, "Done.")]))
+    assert not said.is_in("Money goes back at DeskAbz.")
+    assert said.is_in("Write 77 97 110 116 and go on.")

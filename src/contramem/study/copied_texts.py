@@ -101,6 +101,7 @@ class CopiedTexts:
         text = _read_escapes(text)
         words = _split_words(text)
         yield from _windows(words, size)
+        yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if all(map(str.isdigit, window)))
         # A host is no name from code here: whoever plants a text wants an address in it to arrive.
         text = (text if text.isascii() else _fold(text)).replace(".", " ")
         named = self._run_set.functions
@@ -150,7 +151,8 @@ class CopiedTexts:
 
     @cached_property
     def _usual_words(self) -> frozenset[str]:
-        return find_usual_words(self._run_set) | _OF_DATES
+        names = {part.casefold() for function in self._run_set.functions for part in function.split(".")}
+        return find_usual_words(self._run_set) | _OF_DATES | names
 
     @cached_property
     def _said(self) -> npt.NDArray[np.int64]:
