@@ -389,7 +389,15 @@ def test_models_versions_and_years_are_labels(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["door_pin hazelibex", "pin hazel", "client_secret:hazel", "Kennwort=hazel", "first pet: newt"]
+    "label",
+    [
+        "door_pin hazelibex",
+        "pin hazel",
+        "client_secret:hazel",
+        "Kennwort=hazel",
+        "first pet: newt",
+        "locker_code hazel",
+    ],
 )
 def test_a_source_that_is_a_secret_beside_its_name_is_a_digest(label: str) -> None:
     assert sanitize(run(source=label)).source.startswith("label-")
@@ -414,3 +422,13 @@ def test_the_id_of_a_task_may_count_what_traces_count(key: str) -> None:
 def test_a_pair_of_name_and_value_is_no_choice() -> None:
     assert not is_choice("first pet: newt")
     assert is_choice("in progress") and is_choice("application/json") and is_choice("16:9")
+
+
+@pytest.mark.parametrize("label", ["BH82 BFF", "SW1A 1AA", "BA 2490", "db7.corp.internal"])
+def test_an_ability_is_no_code_in_groups_and_no_machine(label: str) -> None:
+    assert plain_label(label).startswith("label-")
+
+
+@pytest.mark.parametrize("source", ["GPT 4", "QWEN 72B", "agent north", "my_agent", "gpt-4 (all tools)"])
+def test_a_source_may_be_written_in_groups(source: str) -> None:
+    assert sanitize(run(source=source)).source == source

@@ -29,7 +29,7 @@ _MACHINE = re.compile(
     r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"
     r"|(?<![\w:])[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,}:[0-9a-f]{1,4}(?!\w)"
     r"|[ _.-](?:at[ _.-]\w+[ _.-]dot[ _.-]|(?:dot|punto|punkt)[ _.-](?:com|org|io)(?![A-Za-z]))"
-    r"|[a-z]Dot(?:Com|Org|Io)(?![a-z])"
+    r"|[a-z]Dot(?:Com|Org|Io)(?![a-z])|\w\.[\w-]+\.(?:internal|intranet|local|lan|corp)(?!\w)"
 )
 """What tells on a person or a machine: home folders, addresses, also in words (`bob_at_site_dot_com`), passwords in
 links, telephones, accounts in groups."""

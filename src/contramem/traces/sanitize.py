@@ -71,6 +71,8 @@ _COUNTED = frozenset(
     "scenario seed session step task test ticket trial".split()
 )
 """What traces count."""
+_CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})[A-Z\d]+(?: [A-Z\d]+)+")
+"""`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability and no choice."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -207,8 +209,8 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
-    is_pair = max_words > MAX_ABILITY_WORDS and _names_a_value(label)
-    if is_short and not is_number and not is_pair and _is_plain(label, _LABEL, max_words):
+    is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
+    if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
         return label
     return f"label-{digest(text)[:6]}"
 
@@ -279,9 +281,10 @@ def _is_number_of_something(text: str) -> bool:
 
 
 def _names_a_value(label: str) -> bool:
-    """`door_pin hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
+    """`locker_code hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
     *names, _ = re.split(r"[\s:=]+", label)
-    return ": " in label or any(is_secret_name(name, "any") for name in names)
+    is_pair = ": " in label or ("_" in label and " " in label)
+    return is_pair or any(is_secret_name(name, "any") for name in names)
 
 
 def _is_numbered_secret(text: str) -> bool:
