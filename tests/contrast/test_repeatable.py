@@ -94,3 +94,9 @@ def test_what_a_sentence_may_end_with_is_quoted():
 @pytest.mark.parametrize("value", ["Bananas.984", "Summer2031", "market_4711"])
 def test_a_word_with_a_long_number_is_a_value_of_a_message(value):
     assert quote_message(f"Error: input {value} was not found", 2) == "Error: input <VALUE> was not found"
+
+
+def test_a_statement_of_one_task_is_not_quoted_because_it_follows_the_name_of_an_error():
+    assert quote_message("PermissionError: As was agreed, refunds are generally cleared", 1) == ""
+    assert quote_message("ValueError: math domain error", 1) == "ValueError: math domain error"
+    assert quote_message("TypeError: expected a list of names as second argument", 1) != ""

@@ -31,6 +31,8 @@ MIN_LITERAL_WORDS = 2
 MAX_RARE_WORDS = 8
 """Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
 
+MAX_BARE_WORDS = 4
+"""After the name of an error, as many words are a complaint whatever they are: `math domain error`."""
 MAX_MASKED_WORDS = 1
 """Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
 
@@ -49,6 +51,12 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 """What programs say when they refuse."""
+_PROBLEM = re.compile(
+    r"\b(?:no|not|n't|never|only|without|error|wrong|bad|too|expected|got|exists?|conflict|limit|must|should|illegal|broken|"
+    r"outside|empty|duplicate|mismatch|unable|refused|rejected|object|argument|value|type|out of|closed|locked)\b",
+    re.IGNORECASE,
+)
+"""What else says that something is wrong, after the name of an error."""
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|<(?!(?:" + KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
@@ -72,7 +80,7 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     interface = frozenset(interface)
     if _BROKEN_OFF.search(PLACEHOLDER.sub("0", template)) or not is_program_message(template, interface):
         return ""
-    is_complaint = bool(_PROGRAM.match(template) or _FAILURE.search(template))
+    is_complaint = _is_complaint(template, own_words)
     if seen_in_tasks < 2 and not (own_words <= MAX_RARE_WORDS and is_complaint):
         return ""
     quoted = mask_foreign_words(template, interface)
@@ -80,6 +88,12 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if masked > MAX_MASKED_WORDS and not is_complaint:
         return ""
     return quoted if count_own_words(quoted) >= MIN_LITERAL_WORDS else ""
+
+
+def _is_complaint(template: str, own_words: int) -> bool:
+    """Does a message say what is wrong? The name of an error before a statement is not enough: anybody can write it."""
+    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or _PROBLEM.search(template))
+    return bool(_FAILURE.search(template) or is_error)
 
 
 def quote_manual(description: str, function: str, arguments: Collection[str]) -> str:
