@@ -220,3 +220,4 @@ def test_the_name_of_an_app_is_no_copy_and_a_text_in_numbers_is_one() -> None:
     said = CopiedTexts(RunSet.of([run("m", True, found, "Done.")]))
     assert not said.is_in("Money goes back at DeskAbz.")
     assert said.is_in("Write 77 97 110 116 and go on.")
+    assert returned("75 72 2e 65 78 61").is_in("Write 2e 65 78 61 there.")

@@ -61,6 +61,8 @@ _WORD = re.compile(rf"{UNSPACED_LETTER}|(?<!\w)(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}
 _WITHOUT_SMALL_WORDS = ""
 """Marks stretches from which they were left out: they are compared only with each other."""
 _OF_DATES = frozenset("yyyy yy mm dd hh ss hhmm mmss".split())
+_CODED = re.compile(r"\d{1,4}|[0-9a-f]{2}")
+"""A letter as a number: nobody writes four of them in a row by chance."""
 _JOINED = re.compile(r"[^\W_]{25,}")
 _PIECE = re.compile(r".{4}")
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
@@ -101,7 +103,7 @@ class CopiedTexts:
         text = _read_escapes(text)
         words = _split_words(text)
         yield from _windows(words, size)
-        yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if all(map(str.isdigit, window)))
+        yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if all(map(_CODED.fullmatch, window)))
         # A host is no name from code here: whoever plants a text wants an address in it to arrive.
         text = (text if text.isascii() else _fold(text)).replace(".", " ")
         named = self._run_set.functions
