@@ -432,3 +432,10 @@ def test_an_ability_is_no_code_in_groups_and_no_machine(label: str) -> None:
 @pytest.mark.parametrize("source", ["GPT 4", "QWEN 72B", "agent north", "my_agent", "gpt-4 (all tools)"])
 def test_a_source_may_be_written_in_groups(source: str) -> None:
     assert sanitize(run(source=source)).source == source
+
+
+@pytest.mark.parametrize("name", ["\u202enigis\u202c.sign_in", "Desk.\u200b", "\ue077.sign_in"])
+def test_a_function_of_which_hidden_characters_are_half_has_both_halves_afterwards(name: str) -> None:
+    event = Event(0, "agent", "call", "", name, {}, result=Result("ok"))
+    app, _, function = sanitize(run(events=(event,))).events[0].function.partition(".")
+    assert app and function

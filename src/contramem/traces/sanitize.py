@@ -334,6 +334,8 @@ def _is_private_file(part: str) -> bool:
 def plain_name(name: str) -> str:
     """The name of a function: what a program could call. One that is a sentence is named by a digest."""
     app, dot, function = name.partition(".")
+    if dot and not (app and function):  # hidden characters were all of one half
+        app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
     return f"{_plain_part(app)}{dot}{_plain_part(function)}"
 
 
