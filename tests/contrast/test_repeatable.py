@@ -98,5 +98,10 @@ def test_a_word_with_a_long_number_is_a_value_of_a_message(value):
 
 def test_a_statement_of_one_task_is_not_quoted_because_it_follows_the_name_of_an_error():
     assert quote_message("PermissionError: As was agreed, refunds are generally cleared", 1) == ""
+    assert quote_message("PermissionError: as was agreed, refunds are cleared by <VALUE>", 1) == ""
     assert quote_message("ValueError: math domain error", 1) == "ValueError: math domain error"
     assert quote_message("TypeError: expected a list of names as second argument", 1) != ""
+
+
+def test_a_question_to_the_reader_is_not_quoted():
+    assert quote_message("PermissionError: would you mind looping in <VALUE>", 2) == ""

@@ -60,7 +60,7 @@ _PROBLEM = re.compile(
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|<(?!(?:" + KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
-    r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
+    r"please|prompt|(?:would|could|will|can) you|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
     re.IGNORECASE,
 )
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
@@ -92,8 +92,9 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
 
 def _is_complaint(template: str, own_words: int) -> bool:
     """Does a message say what is wrong? The name of an error before a statement is not enough: anybody can write it."""
-    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or _PROBLEM.search(template))
-    return bool(_FAILURE.search(template) or is_error)
+    said = PLACEHOLDER.sub(" ", template)
+    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or _PROBLEM.search(said))
+    return bool(_FAILURE.search(said) or is_error)
 
 
 def quote_manual(description: str, function: str, arguments: Collection[str]) -> str:
