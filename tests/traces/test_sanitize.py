@@ -439,3 +439,8 @@ def test_a_function_of_which_hidden_characters_are_half_has_both_halves_afterwar
     event = Event(0, "agent", "call", "", name, {}, result=Result("ok"))
     app, _, function = sanitize(run(events=(event,))).events[0].function.partition(".")
     assert app and function
+
+
+def test_a_code_in_groups_names_no_field_and_a_quarter_does() -> None:
+    assert plain_argument("VD81 CAH").startswith("field_")
+    assert plain_field("Q1 2024") == "Q1 2024"

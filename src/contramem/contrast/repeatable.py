@@ -60,7 +60,8 @@ _PROBLEM = re.compile(
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|<(?!(?:" + KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
-    r"please|prompt|(?:would|could|will|can) you|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
+    r"please|prompt|(?:would|could|will|can) you|you (?:must|should|need|have to|will|can|are(?! not))|"
+    r"your (?:task|goal|job)|make sure|first,)\b",
     re.IGNORECASE,
 )
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))

@@ -71,8 +71,8 @@ _COUNTED = frozenset(
     "scenario seed session step task test ticket trial".split()
 )
 """What traces count."""
-_CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})[A-Z\d]+(?: [A-Z\d]+)+")
-"""`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability and no choice."""
+_CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?: [A-Z\d]+)+")
+"""`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -251,7 +251,8 @@ def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    if not field or (is_short and _is_plain(field, _FIELD, MAX_FIELD_WORDS) and not _is_identifying_name(field)):
+    is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_identifying_name(field)
+    if not field or (is_short and not is_code and _is_plain(field, _FIELD, MAX_FIELD_WORDS)):
         return field
     return _digest_field(name)
 
