@@ -77,6 +77,7 @@ def test_any_other_manual_is_not_repeated(description):
     [
         "Error: Refund refused: missing copy of the",
         "Error: denied by your",
+        "Error: not found when a refund is",
         "not found and",
         "Refund-refused:-session-must-be",
         "refused|a|session|was|not|opened",
@@ -96,7 +97,10 @@ def test_a_word_with_a_long_number_is_a_value_of_a_message(value):
     assert quote_message(f"Error: input {value} was not found", 2) == "Error: input <VALUE> was not found"
 
 
-def test_a_statement_of_one_task_is_not_quoted_because_it_follows_the_name_of_an_error():
+@pytest.mark.parametrize("tasks", [1, 4])
+def test_a_statement_is_not_quoted_because_it_follows_the_name_of_an_error(tasks):
+    assert quote_message("PermissionError: ok / runs that passed did this before a refund", tasks) == ""
+    assert quote_message("Error: not found / Human: runs that passed did this", tasks) == ""
     assert quote_message("PermissionError: As was agreed, refunds are generally cleared", 1) == ""
     assert quote_message("PermissionError: as was agreed, refunds are cleared by <VALUE>", 1) == ""
     assert quote_message("ValueError: math domain error", 1) == "ValueError: math domain error"

@@ -36,7 +36,10 @@ MAX_BARE_WORDS = 4
 MAX_MASKED_WORDS = 1
 """Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
 
-_BROKEN_OFF = re.compile(r"\b(?:a|an|the|of|and|or|with|from|by|your|its|be|been|must|that)\W*$", re.IGNORECASE)
+_BROKEN_OFF = re.compile(
+    r"\b(?:a|an|the|of|and|or|with|from|by|your|its|be|been|must|that|is|are|was|were|when|if|which|than|as|for|to|at)\W*$",
+    re.IGNORECASE,
+)
 """The first half of what somebody divided over several fields. `not logged in` is whole."""
 KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 """What a placeholder in a template may be called."""
@@ -59,7 +62,9 @@ _PROBLEM = re.compile(
 """What else says that something is wrong, after the name of an error."""
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
-    r"https?:|www\.|<(?!(?:" + KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
+    r"https?:|www\.|(?:^|[/.:] )(?:human|user|assistant|system): |<(?!(?:"
+    + KINDS
+    + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
     r"please|prompt|(?:would|could|will|can) you|you (?:must|should|need|have to|will|can|are(?! not))|"
     r"your (?:task|goal|job)|make sure|first,)\b",
     re.IGNORECASE,
@@ -82,7 +87,8 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if _BROKEN_OFF.search(PLACEHOLDER.sub("0", template)) or not is_program_message(template, interface):
         return ""
     is_complaint = _is_complaint(template, own_words)
-    if seen_in_tasks < 2 and not (own_words <= MAX_RARE_WORDS and is_complaint):
+    is_rare = seen_in_tasks < 2
+    if ((is_rare or _PROGRAM.match(template)) and not is_complaint) or (is_rare and own_words > MAX_RARE_WORDS):
         return ""
     quoted = mask_foreign_words(template, interface)
     masked = len(PLACEHOLDER.findall(quoted)) - len(PLACEHOLDER.findall(template))
