@@ -444,3 +444,8 @@ def test_a_function_of_which_hidden_characters_are_half_has_both_halves_afterwar
 def test_a_code_in_groups_names_no_field_and_a_quarter_does() -> None:
     assert plain_argument("VD81 CAH").startswith("field_")
     assert plain_field("Q1 2024") == "Q1 2024"
+
+
+def test_a_label_of_which_hidden_characters_are_a_part_is_a_digest() -> None:
+    kept = sanitize(run(source="a\ue077 hazel", task_id="t\u200b-1", ability="\ufeffmail"))
+    assert (kept.source[:6], kept.task_id[:4], kept.ability) == ("label-", "key-", "mail")

@@ -16,7 +16,7 @@ import msgspec
 from ahocorasick_rs import BytesAhoCorasick
 
 from contramem.errors import TraceError
-from contramem.traces.characters import remove_hidden, undo_escapes
+from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.effects import words
 from contramem.traces.identifying import identifies
 from contramem.traces.secret_names import is_secret_name
@@ -106,11 +106,11 @@ def sanitize(run: Trajectory) -> Trajectory:
     for tool in cleaned.get("tools", ()):
         tool["function"] = _if_text(plain_name, tool["function"])
     for key, max_words in _LABELS.items():
-        if isinstance(cleaned.get(key), str):
-            cleaned[key] = plain_label(cleaned[key], max_words) if cleaned[key] else cleaned[key]
+        if cleaned.get(key) and isinstance(cleaned[key], str):
+            cleaned[key] = plain_label(_read(fields[key]), max_words)
     for key in _KEYS:
-        if cleaned.get(key):
-            cleaned[key] = _if_text(plain_key, cleaned[key])
+        if cleaned.get(key) and isinstance(cleaned[key], str):
+            cleaned[key] = plain_key(_read(fields[key]))
     cleaned["origin"]["file"] = _if_text(_plain_file, cleaned["origin"]["file"])
     if cleaned["origin"].get("position"):
         cleaned["origin"]["position"] = _if_text(plain_key, cleaned["origin"]["position"])
@@ -122,6 +122,12 @@ def sanitize(run: Trajectory) -> Trajectory:
         raise TraceError(
             f"contains a value that no run can have ({error})", "Is a number or a position out of range?"
         ) from error
+
+
+def _read(label: str) -> str:
+    """A label with its hidden characters: it is named by a digest if it has any, because what they leave may be the
+    part that somebody wanted to arrive."""
+    return _storable(undo_escapes(label.strip("\ufeff")))
 
 
 def _if_text(clean: Callable[[str], str], value: Any) -> Any:
@@ -207,7 +213,7 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
     label = " ".join(remove_hidden(text).split())
-    is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
+    is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS and not has_hidden(text)
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
     is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
     if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
@@ -225,6 +231,7 @@ def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(remove_hidden(text).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
+    is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
     if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
