@@ -449,3 +449,10 @@ def test_a_code_in_groups_names_no_field_and_a_quarter_does() -> None:
 def test_a_label_of_which_hidden_characters_are_a_part_is_a_digest() -> None:
     kept = sanitize(run(source="a\ue077 hazel", task_id="t\u200b-1", ability="\ufeffmail"))
     assert (kept.source[:6], kept.task_id[:4], kept.ability) == ("label-", "key-", "mail")
+
+
+def test_a_function_is_called_by_a_name_and_no_number_of_something() -> None:
+    assert plain_name("desk.badge_207354").startswith("desk.unnamed_")
+    assert plain_field("badge 207354").startswith("field_")
+    assert plain_name("desk.report_20250131") == "desk.report_20250131"
+    assert plain_name("desk.iso_8601") == "desk.iso_8601"

@@ -246,3 +246,8 @@ def test_no_word_for_a_secret_hides_a_longer_one() -> None:
     assert list(secrets_in_prose("wifi password: maroon-ibex")) == ["maroon-ibex"]
     last_words = {word.split()[-1] for word in IN_PROSE if " " in word}
     assert not [word for word in IN_PROSE for last in last_words if word.startswith(last) and word != last]
+
+
+@pytest.mark.parametrize("name", ["pass_phrase", "passPhrase", "pass-code", "user_pass_word", "api_key"])
+def test_a_word_for_a_secret_is_one_in_two_parts_too(name: str) -> None:
+    assert is_secret_name(name, "tulip")

@@ -77,6 +77,8 @@ _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
 MAX_NAME_DIGITS = 8
+MAX_FUNCTION_DIGITS = 4
+"""Fields may be ids that somebody uses as keys. A function is called by a name."""
 MAX_KEY_DIGITS = 10
 """Tickets have long numbers."""
 _LABELS = {
@@ -258,7 +260,8 @@ def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_identifying_name(field)
+    is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_number_of_something(field)
+    is_code = is_code or identifies(field, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
     if not field or (is_short and not is_code and _is_plain(field, _FIELD, MAX_FIELD_WORDS)):
         return field
     return _digest_field(name)
@@ -299,10 +302,6 @@ def _is_numbered_secret(text: str) -> bool:
     """`PIN 78968`: in a sentence it may be something else, in a name it is not."""
     match = _BEFORE_NUMBER.match(text)
     return match is not None and is_secret_name(match[1], "any")
-
-
-def _is_identifying_name(name: str) -> bool:
-    return identifies(name, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
 
 
 @lru_cache(maxsize=8192)  # the same folders stand in the path of every run
@@ -351,7 +350,8 @@ def _plain_part(part: str) -> str:
     part = mask_name(part)
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
-    if not part or (is_short and _is_plain(part, _NAME, max_words) and not _is_identifying_name(part)):
+    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_NAME_DIGITS)
+    if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
         return part
     return f"unnamed_{digest(part)[:6]}"
 

@@ -123,7 +123,7 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
         return True
     if any(pair in _PAIRS and (named[-1] != "name" or pair[1] == "name") for pair in pairwise(named)):
         return True
-    if named[-1].endswith(_ENDINGS):
+    if named[-1].endswith(_ENDINGS) or any("".join(pair) in _ALONE for pair in pairwise(named)):  # `pass_phrase`
         return True
     return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
 
