@@ -196,7 +196,7 @@ class ModelAuthor:
             "builder",
             function,
             replies.BuilderReply,
-            function=quote_words(function),
+            function=fence("function", quote_words(function)),
             every_function=self._is_card_due(observations),
             calls=fence("calls", function_text(observations, self._choice.function_tokens)),
             documentation=fence("documentation", documentation) if documentation else "",
