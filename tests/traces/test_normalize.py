@@ -306,3 +306,8 @@ def test_an_address_in_the_name_of_a_tool_is_not_hidden_by_making_an_identifier_
 )
 def test_a_version_or_a_scope_is_no_address(name: str, function: str) -> None:
     assert Naming().function(name) == function
+
+
+@pytest.mark.parametrize("name", ["PGPASSWORD=gingerjackal psql", "Desk.pin: hazel42", "Desk.p\ue077 hazel"])
+def test_the_name_of_a_tool_is_no_secret_and_hides_nothing(name: str) -> None:
+    assert Naming().function(name).startswith("general.unnamed_")

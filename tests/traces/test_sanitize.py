@@ -407,7 +407,7 @@ def test_an_ability_may_be_about_secrets() -> None:
     assert sanitize(run(ability="password reset")).ability == "password reset"
 
 
-@pytest.mark.parametrize("key", ["shop-4 locker 4711", "airline-3 badge 20771", "desk-0 PIN: 4711"])
+@pytest.mark.parametrize("key", ["shop-4 IR2857414", "shop-4 locker 4711", "airline-3 badge 20771", "desk-0 PIN: 4711"])
 def test_the_id_of_a_task_gives_no_number_of_something(key: str) -> None:
     assert plain_key(key) != key
 
@@ -456,3 +456,12 @@ def test_a_function_is_called_by_a_name_and_no_number_of_something() -> None:
     assert plain_field("badge 207354").startswith("field_")
     assert plain_name("desk.report_20250131") == "desk.report_20250131"
     assert plain_name("desk.iso_8601") == "desk.iso_8601"
+
+
+def test_the_name_of_a_field_with_something_hidden_is_a_digest() -> None:
+    event = Event(
+        0, "agent", "call", "", "Desk.find", {"pay\ue077 hazel": 1}, result=Result({"\ufeffid": 1, "o\u200bk": 2})
+    )
+    kept = sanitize(run(events=(event,))).events[0]
+    assert kept.result is not None
+    assert [key[:6] for key in (*kept.arguments, *kept.result.content)] == ["field_", "id", "field_"]

@@ -12,8 +12,10 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
+from contramem.traces.characters import has_hidden
 from contramem.traces.effects import effect_of
 from contramem.traces.result_errors import error_in
+from contramem.traces.secrets import secrets_in_prose
 from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool, digest
 
@@ -24,7 +26,7 @@ MAX_DEPTH = 64
 """Arguments and results nested deeper are refused: no tool needs that, and recursion must be bounded."""
 
 _ADDRESS = re.compile(r"@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]|://|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
-"""Of a person, a page or a machine: searched for before the name is made an identifier, which would hide its form."""
+"""Of a person, a page or a machine."""
 _decode = msgspec.json.Decoder().decode
 _TEXT = {str}
 _NESTED = {dict, list}
@@ -61,7 +63,7 @@ class Naming:
         return function
 
     def _split(self, name: str, app: str) -> str:
-        own, function = split_tool_name(name) if not _ADDRESS.search(name) else ("", f"unnamed_{digest(name)[:6]}")
+        own, function = split_tool_name(name) if _is_named(name) else ("", f"unnamed_{digest(name)[:6]}")
         chosen = self.forced or self.aliases.get(app, app) or self.aliases.get(own, own) or self.fallback
         return f"{clean_name(chosen)}.{clean_name(function)}"
 
@@ -91,6 +93,13 @@ class Naming:
 
 
 _UNPRINTABLE = re.compile(r"[^\w\-:/]+")
+
+
+def _is_named(name: str) -> bool:
+    """Is it no address, no pair of a name and a value, and is nothing hidden in it? Asked before the name is made an
+    identifier, which would hide its form."""
+    is_whole = not has_hidden(name) and "=" not in name and not _ADDRESS.search(name)
+    return is_whole and next(secrets_in_prose(name), None) is None
 
 
 def clean_name(name: str) -> str:

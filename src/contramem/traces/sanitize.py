@@ -362,14 +362,18 @@ def _clean(value: Any) -> Any:
         return _storable(remove_hidden(undo_escapes(value)))
     if isinstance(value, dict):
         return {
-            mask_name(_storable(remove_hidden(undo_escapes(key)))): None
-            if key in _COUNTS and _is_too_large(child)
-            else _clean(child)
+            _clean_key(key): None if key in _COUNTS and _is_too_large(child) else _clean(child)
             for key, child in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [_clean(child) for child in value]
     return str(value) if _is_too_large(value) else value
+
+
+def _clean_key(key: str) -> str:
+    """The name of a field; a digest if something is hidden in it."""
+    name = _read(key)
+    return _digest_field(name) if has_hidden(name) else mask_name(name)
 
 
 def _storable(text: str) -> str:
