@@ -455,6 +455,7 @@ def test_a_function_is_called_by_a_name_and_no_number_of_something() -> None:
     assert plain_name("desk.badge_207354").startswith("desk.unnamed_")
     assert plain_field("badge 207354").startswith("field_")
     assert plain_name("desk.report_20250131") == "desk.report_20250131"
+    assert plain_name("desk.mysql_-uroot_-phazel").startswith("desk.unnamed_")
     assert plain_name("desk.iso_8601") == "desk.iso_8601"
 
 

@@ -54,7 +54,8 @@ _BETWEEN = re.compile(r"[|\[\]]+")
 _FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
 """A pair of a name and a value (`first pet: newt`) is none."""
-_NAME = re.compile(r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
+_NAME = re.compile(r"(?!.*[^:]:[-_.])(?!.*[_.]-\w)[\w.:/@$-]+")
+"""No command with its options either: `mysql_-uroot_-phazel`."""
 _ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
 _FILE_PARTS = re.compile(r"([/\\!])")
 _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
