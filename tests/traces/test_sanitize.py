@@ -459,6 +459,14 @@ def test_a_function_is_called_by_a_name_and_no_number_of_something() -> None:
     assert plain_name("desk.iso_8601") == "desk.iso_8601"
 
 
+@pytest.mark.parametrize("command", ["sshpass_-p_'tundra'_scp_a", "mysql -u root -phazel", "visit-1|curl_-u_bob:plum"])
+def test_a_command_with_its_options_names_nothing(command: str) -> None:
+    assert plain_key(command).startswith("key-")
+    assert plain_label(command).startswith("label-")
+    assert plain_field(command).startswith("field_")
+    assert plain_key("garage/visit-1") == "garage/visit-1"
+
+
 def test_the_name_of_a_field_with_something_hidden_is_a_digest() -> None:
     event = Event(
         0, "agent", "call", "", "Desk.find", {"pay\ue077 hazel": 1}, result=Result({"\ufeffid": 1, "o\u200bk": 2})

@@ -66,6 +66,11 @@ def test_a_field_that_only_sounds_like_one_is_not(name: str) -> None:
     assert not is_secret_name(name, "letmein")
 
 
+def test_a_bare_pass_is_a_secret_unless_it_is_a_plain_word() -> None:
+    assert is_secret_name("pass", "Timber#116") and is_secret_name("pass", "plum tree")
+    assert not is_secret_name("pass", "annual") and not is_secret_name("pass", True)
+
+
 @pytest.mark.parametrize("secret", ["letmein", "correct horse battery", "Zebra", "sommer 2024!"])
 def test_a_secret_in_an_argument_is_masked_everywhere_in_all_runs_of_its_task(secret: str) -> None:
     task = f"Log in as bob with {secret} please."

@@ -47,15 +47,16 @@ MAX_UNSPACED_LETTERS = 20
 """In a path: of scripts without spaces, whatever stands between them."""
 MAX_INTEGER = 2**63
 
-_LABEL = re.compile(r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
-_KEY = re.compile(r"[\w .:/+#&()@,=~%*|'-]+")
-_LISTED = re.compile(r"[\w.:/@~%=|\[\]-]+")
+_NO_COMMAND = r"(?!.*[\s_.]-\w)"
+"""A command with its options is no name: `mysql_-uroot_-phazel`."""
+_LABEL = re.compile(_NO_COMMAND + r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
+_KEY = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,=~%*|'-]+")
+_LISTED = re.compile(_NO_COMMAND + r"[\w.:/@~%=|\[\]-]+")
 _BETWEEN = re.compile(r"[|\[\]]+")
-_FIELD = re.compile(r"[\w .:/+#&()@,~%*?|'-]+")
+_FIELD = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
 """A pair of a name and a value (`first pet: newt`) is none."""
-_NAME = re.compile(r"(?!.*[^:]:[-_.])(?!.*[_.]-\w)[\w.:/@$-]+")
-"""No command with its options either: `mysql_-uroot_-phazel`."""
+_NAME = re.compile(_NO_COMMAND + r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
 _ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
 _FILE_PARTS = re.compile(r"([/\\!])")
 _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")

@@ -99,11 +99,11 @@ MAX_WORDS_AFTER = 6
 
 
 def is_secret_name(name: str, value: object = None) -> bool:
-    """Does the name of an argument or field say that its value is a secret? A bare `key` does unless `value` is a plain
-    word, as the keys of a settings tool are."""
+    """Does the name of an argument or field say that its value is a secret? A bare `key` or `pass` does unless `value`
+    is a plain word, as the keys of a settings tool and the passes of a museum are."""
     if isinstance(value, bool) or value is None:
         return False
-    if _split_name(name) == ("key",):
+    if _split_name(name) in (("key",), ("pass",)):
         return not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
     return _always_names_a_secret(name)
 
