@@ -14,7 +14,7 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
 
 
-class Retry(NamedTuple):
+class SecondTry(NamedTuple):
     """A call that was refused, and the next one of its function in the same run, which worked."""
 
     packet: Packet
@@ -48,7 +48,7 @@ def calls_of(run: PacketRun, function: str) -> list[Step]:
     return [step for step in run.actions if step.function == function]
 
 
-def find_retries(packets: Iterable[Packet]) -> Iterator[Retry]:
+def find_second_tries(packets: Iterable[Packet]) -> Iterator[SecondTry]:
     """The refused calls whose next call of the same function worked."""
     for packet in packets:
         for run in packet.runs:
@@ -57,7 +57,7 @@ def find_retries(packets: Iterable[Packet]) -> Iterator[Retry]:
                 made[step.function].append(step)
             for refused, worked in chain.from_iterable(map(pairwise, made.values())):
                 if refused.error and not worked.error:
-                    yield Retry(packet, run, refused, worked)
+                    yield SecondTry(packet, run, refused, worked)
 
 
 def working_calls(run: PacketRun) -> list[Step]:

@@ -19,7 +19,7 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.shared_lesson import SharedLesson
-from contramem.build.rules.steps import calls, count_alike, find_retries
+from contramem.build.rules.steps import calls, count_alike, find_second_tries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -238,7 +238,7 @@ class _FormCounts(NamedTuple):
 
 
 def _find_corrections(packets: Sequence[Packet]) -> Iterator[_Correction]:
-    for packet, run, refused, worked in find_retries(packets):
+    for packet, run, refused, worked in find_second_tries(packets):
         if forms := _find_new_forms(packet, run, refused, worked):
             yield _Correction(packet, run, refused, run, worked, forms)
 

@@ -15,7 +15,7 @@ from contramem.build.evidence import Provenance
 from contramem.build.rules.phrases import code_name, quote_error, short_name, stem
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
 from contramem.build.rules.shared_lesson import SharedLesson
-from contramem.build.rules.steps import CallForm, count_alike, find_retries
+from contramem.build.rules.steps import CallForm, count_alike, find_second_tries
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
@@ -159,7 +159,7 @@ class _Counts(NamedTuple):
 
 
 def _find_cases(packets: Sequence[Packet]) -> Iterator[_Case]:
-    for packet, run, refused, worked in find_retries(packets):
+    for packet, run, refused, worked in find_second_tries(packets):
         if added := _find_added(refused, worked):
             yield _Case(packet, run, refused, worked, added)
 
