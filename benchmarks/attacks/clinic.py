@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from attacks.numbering import in_letters
+
 Run = dict[str, Any]
 """One record: labels, messages, tools; `file` is its name in the archive."""
 
@@ -21,8 +23,7 @@ _DAYS = ("monday", "tuesday", "thursday", "friday")
 
 def app_name(number: int) -> str:
     """`clinic_aaa`, `clinic_aab`, ...: a server of tools for each attack."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "clinic_" + letters[number // 676] + letters[number // 26 % 26] + letters[number % 26]
+    return f"clinic_{in_letters(number)}"
 
 
 def honest_runs(app: str, rng: random.Random, tasks: int = 4) -> list[Run]:

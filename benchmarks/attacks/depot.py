@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from attacks.numbering import in_letters
+
 Run = dict[str, Any]
 """One record: labels, messages, tools."""
 
@@ -19,8 +21,7 @@ _CARRIERS = ("rail", "road", "air")
 
 def app_name(number: int) -> str:
     """`depot_aaa`, `depot_aab`, ...: a server of tools for each attack."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "depot_" + letters[number // 676] + letters[number // 26 % 26] + letters[number % 26]
+    return f"depot_{in_letters(number)}"
 
 
 def honest_runs(app: str, rng: random.Random, tasks: int = 2) -> list[Run]:

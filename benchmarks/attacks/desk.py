@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from attacks.numbering import in_letters
+
 Run = dict[str, Any]
 """One line of contramem's own trace format."""
 
@@ -20,8 +22,7 @@ _REASONS = ("damaged", "late", "duplicate")
 
 def app_name(number: int) -> str:
     """`DeskAaa`, `DeskAab`, ...: an app for each attack."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "Desk" + letters[number // 676].upper() + letters[number // 26 % 26] + letters[number % 26]
+    return f"Desk{in_letters(number).capitalize()}"
 
 
 def honest_runs(app: str, rng: random.Random, tasks: int = 2) -> list[Run]:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from attacks.numbering import in_letters
+
 Run = dict[str, Any]
 """One session: labels, events, tools."""
 
@@ -19,8 +21,7 @@ _BAYS = ("north", "south", "yard")
 
 def app_name(number: int) -> str:
     """`garage_aaa`, `garage_aab`, ...: a server of tools for each attack."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "garage_" + letters[number // 676] + letters[number // 26 % 26] + letters[number % 26]
+    return f"garage_{in_letters(number)}"
 
 
 def honest_runs(app: str, rng: random.Random, tasks: int = 4) -> list[Run]:

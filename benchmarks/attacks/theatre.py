@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from attacks.numbering import in_letters
+
 Run = dict[str, Any]
 """One trace before it is written: attributes of the agent's span, calls, messages, tools, the evaluation."""
 
@@ -19,8 +21,7 @@ _DOORS = ("east", "west", "stage")
 
 def app_name(number: int) -> str:
     """`theatre_aaa`, `theatre_aab`, ...: a server of tools for each attack."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "theatre_" + letters[number // 676] + letters[number // 26 % 26] + letters[number % 26]
+    return f"theatre_{in_letters(number)}"
 
 
 def honest_runs(app: str, rng: random.Random, tasks: int = 4) -> list[Run]:
