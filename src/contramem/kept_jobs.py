@@ -25,9 +25,15 @@ class KeptJob(NamedTuple, Generic[Shard]):
 
 
 def compute(
-    engine: Engine, work: Work, run: Callable[[Shared, Shard], Result], jobs: Iterable[KeptJob[Shard]], shared: Shared
+    engine: Engine,
+    work: Work,
+    run: Callable[[Shared, Shard], Result],
+    jobs: Iterable[KeptJob[Shard]],
+    shared: Shared,
+    shorten: Callable[[Result], Result] | None = None,
 ) -> Iterator[Result]:
-    """The result of each job, in their order. A result whose `is_lasting` is False is not kept."""
+    """The result of each job, in their order. A result whose `is_lasting` is False is not kept. `shorten` makes of a
+    result what is kept of it."""
     if work is NO_WORK:
         yield from engine.map(run, (job.make_shard() for job in jobs), shared)
         return
@@ -55,6 +61,7 @@ def compute(
         kept.popleft()
         job = sent.popleft()
         if job.key and getattr(result, "is_lasting", True):
-            work.put(stage, [(job.key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))])
+            kept_part = shorten(result) if shorten is not None else result
+            work.put(stage, [(job.key, pickle.dumps(kept_part, pickle.HIGHEST_PROTOCOL))])
         yield result
     yield from load_kept()

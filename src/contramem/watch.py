@@ -106,8 +106,8 @@ def learn_once(options: WatchOptions) -> WatchRound:
     """One round: read, contrast, build, and serve the bank if it passes every check."""
     with Pool() as pool, options.open_work() as work:
         runs = RunReading(read_traces(options.runs, options.reading), work=work)
-        for run in runs:
-            pool.put(run)
+        for batch in runs:
+            pool.put(batch)
         count = len(pool)
         if not count:
             return WatchRound(0, served=False)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from contramem.engine import SERIAL, Engine, LocalEngine
+from contramem.errors import UsageError
+from contramem.kept_work import NO_WORK, KeptWork, Work
 from contramem.traces import read_shards
 from contramem.traces.outcomes import OutcomeRows
-from contramem.traces.pool import EncodedRun
+from contramem.traces.pool import EncodedRun, Pool, encode_runs
 from contramem.traces.read import FoundFile, read_traces
 from contramem.traces.read_shards import RunReading, cut_shards
 from contramem.traces.reader import ReadOptions
@@ -44,13 +47,18 @@ def read_side_by_side(
     folder: Path, engine: Engine = SERIAL, options: ReadOptions | None = None, sources: frozenset[str] | None = None
 ) -> tuple[list[EncodedRun], RunReading]:
     reading = RunReading(read_traces([folder], options), engine, sources)
-    return list(reading), reading
+    return [wherever(encoded) for batch in reading for encoded in batch.runs], reading
+
+
+def wherever(encoded: EncodedRun) -> EncodedRun:
+    """A run, wherever in its batch it is."""
+    return encoded._replace(offset=0)
 
 
 def test_runs_and_complaints_are_those_of_a_single_reader(folder: Path) -> None:
     runs, reading = read_side_by_side(folder)
     single = read_traces([folder])
-    assert runs == [EncodedRun.of(trajectory) for trajectory in single]
+    assert runs == [wherever(encoded) for encoded in encode_runs(single)[0]]
     assert len(runs) == 6
     assert reading.files.problems == single.problems
     assert len(single.problems) == reading.files.problem_count == 1
@@ -130,3 +138,48 @@ def test_what_a_file_says_about_a_tool_does_not_depend_on_files_read_before_it(t
     together = [encoded.content for encoded in read_side_by_side(tmp_path)[0]]
     alone = [encoded.content for name in "ab" for encoded in read_side_by_side(tmp_path / f"{name}.jsonl")[0]]
     assert together == alone
+
+
+class Lost(KeptWork):
+    """Kept work whose rows somebody removed."""
+
+    def get(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {} if stage == "rows" else super().get(stage, keys)
+
+
+def put_in_pool(folder: Path, work: Work) -> Pool:
+    pool = Pool()
+    for batch in RunReading(read_traces([folder]), work=work):
+        pool.put(batch)
+    return pool
+
+
+def every_run(pool: Pool) -> list[Trajectory]:
+    with pool:
+        return [trajectory for task in pool for trajectory in task]
+
+
+@pytest.mark.parametrize("kept", [KeptWork, Lost])
+def test_runs_that_were_read_before_are_loaded_when_somebody_asks(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, kept: type[KeptWork]
+) -> None:
+    place = tmp_path_factory.mktemp("work") / "work.db"
+    with KeptWork(place) as work:
+        first = every_run(put_in_pool(folder, work))
+    with kept(place) as work:
+        pool = put_in_pool(folder, work)
+        with put_in_pool(folder, NO_WORK) as alone:
+            assert [pool.digest(task) for task in pool.tasks()] == [alone.digest(task) for task in alone.tasks()]
+        assert every_run(pool) == first
+
+
+def test_a_file_that_changes_before_its_runs_are_loaded_ends_the_command(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("work") / "work.db"
+    with KeptWork(place) as work:
+        put_in_pool(folder, work).close()
+    with Lost(place) as work, put_in_pool(folder, work) as pool:
+        write_traces([run(3, "one")], folder / "a" / "runs.jsonl")
+        with pytest.raises(UsageError, match=r"a/runs\.jsonl changed while it was being read"):
+            every_run(pool)

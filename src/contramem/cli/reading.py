@@ -154,8 +154,8 @@ def read_pool(
     with Pool() as pool:
         with reading(paths, options) as files:
             runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)), work)
-            for run in runs:
-                pool.put(run)
+            for batch in runs:
+                pool.put(batch)
         if sources is not None:
             _check_sources(_split_names(sources), runs.sources, "--sources")
         complain(files.problems, files.problem_count, nothing_read=not len(pool), strict=options.strict)

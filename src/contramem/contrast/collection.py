@@ -82,7 +82,7 @@ def _contrast_new(
 ) -> Iterator[PacketRow]:
     """Yield packets in the order of the tasks: cached ones as they are, the others made and cached."""
     digest_for = plan.vocabulary.digest_for
-    keys = {task: pool.read_encoded(task).digest() + digest_for(pool.functions(task)) for task in task_keys}
+    keys = {task: pool.digest(task) + digest_for(pool.functions(task)) for task in task_keys}
     kept = work.find(_STAGE, list(keys.values()))
     new = _contrast(pool, [task for task in task_keys if keys[task] not in kept], plan, engine, on_progress)
     for start in range(0, len(task_keys), _AT_ONCE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
@@ -97,7 +97,7 @@ class TaskSketch(NamedTuple):
 
 
 class EncodedRun(NamedTuple):
-    """A run in the form in which it is added to a pool, perhaps by another process."""
+    """A run as a pool lists it. Its row is in a batch."""
 
     task_key: str
     source: str
@@ -105,15 +105,34 @@ class EncodedRun(NamedTuple):
     content: bytes
     """Its `content_digest`."""
     row: bytes
+    """A digest of its row."""
+    offset: int
+    length: int
     sketch: RunSketch
 
-    @classmethod
-    def of(cls, run: Trajectory) -> EncodedRun:
-        """Of a run that is sanitized."""
+
+class RunBatch(NamedTuple):
+    """Runs in the form in which they are added to a pool, perhaps by another process."""
+
+    runs: list[EncodedRun]
+    rows: bytes | Callable[[], bytes]
+    """The rows of all runs, one after the other. They may be loaded when they are needed: of a large collection that
+    was read before, hardly any are."""
+
+
+def encode_runs(trajectories: Iterable[Trajectory]) -> tuple[list[EncodedRun], bytes]:
+    """Runs that are sanitized, and their rows."""
+    runs, rows = list[EncodedRun](), bytearray()
+    sketches: dict[RunSketch, RunSketch] = {}
+    for run in trajectories:
         encoded = _encode_run(run)
         row = _encode((run.origin, msgspec.Raw(encoded)))
         content = content_digest(run) if run.system else _digest(encoded)
-        return cls(run.task_key, run.source, run.run, content, row, RunSketch.of(run))
+        sketch = RunSketch.of(run)
+        sketch = sketches.setdefault(sketch, sketch)
+        runs.append(EncodedRun(run.task_key, run.source, run.run, content, _digest(row), len(rows), len(row), sketch))
+        rows += row
+    return runs, bytes(rows)
 
 
 class _Entry(NamedTuple):
@@ -123,6 +142,10 @@ class _Entry(NamedTuple):
     source: str
     run: str
     content: bytes
+    row: bytes
+    """A digest of its row."""
+    batch: int
+    """The number of its batch. 0: its row is in the pool's file, at `offset`."""
     offset: int
     length: int
     sketch: RunSketch
@@ -139,14 +162,6 @@ class EncodedTask(NamedTuple):
             origin, encoded = _decode(row)
             runs.append(msgspec.structs.replace(_decode_run(encoded), origin=origin, run=run))
         return mask_secrets(runs)
-
-    def digest(self) -> bytes:
-        """Of all that the runs hold, their origin too."""
-        hasher = hashlib.blake2b(digest_size=16)
-        for run, row in self.rows:
-            hasher.update(f"{run} {len(row)} ".encode("utf-8", "replace"))
-            hasher.update(row)
-        return hasher.digest()
 
 
 class PoolShard(NamedTuple):
@@ -182,6 +197,8 @@ class Pool:
         self._seen: set[bytes] = set()
         self._shared: dict[Any, Any] = {}
         """Sources, trials and sketches, each stored once however many runs share it."""
+        self._batches: list[int | Callable[[], bytes]] = [0]
+        """Where the rows of a batch begin in the pool's file; how to load them, if they are not there yet."""
         self._end = 0
         self._is_at_end = True
         for trajectory in trajectories:
@@ -190,24 +207,49 @@ class Pool:
     def add(self, trajectory: Trajectory, *, is_sanitized: bool = False) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out. Runs that `read_traces`
         reads are sanitized already."""
-        return self.put(EncodedRun.of(trajectory if is_sanitized else sanitize(trajectory)))
+        return self.put(RunBatch(*encode_runs([trajectory if is_sanitized else sanitize(trajectory)]))) == 1
 
-    def put(self, encoded: EncodedRun) -> bool:
-        """`add` for a run that is already encoded."""
-        if encoded.content in self._seen:
-            return False
-        self._seen.add(encoded.content)
+    def put(self, batch: RunBatch) -> int:
+        """Take in the runs of a batch that are not here already, and say how many these are."""
+        before, share = len(self._seen), self._shared.setdefault
+        new = [run for run in batch.runs if run.content not in self._seen]
+        if not new:
+            return 0
+        number, start = self._place(batch.rows)
+        for task_key, source, run, content, row, offset, length, sketch in new:
+            if content in self._seen:  # twice in the batch
+                continue
+            self._seen.add(content)
+            self._entries[task_key].append(
+                _Entry(
+                    share(source, source), share(run, run), content, row, number, start + offset, length,
+                    share(sketch, sketch),
+                )
+            )  # fmt: skip
+        return len(self._seen) - before
+
+    def _place(self, rows: bytes | Callable[[], bytes]) -> tuple[int, int]:
+        """The number of a batch, and where its rows begin in the pool's file if they are there."""
+        if isinstance(rows, bytes):
+            return 0, self._write(rows)
+        self._batches.append(rows)
+        return len(self._batches) - 1, 0
+
+    def _write(self, rows: bytes) -> int:
+        """Write rows at the end of the pool's file, and say where they begin."""
         if not self._is_at_end:
             self._spool.seek(self._end)
             self._is_at_end = True
-        self._spool.write(encoded.row)
-        source, run, sketch = (
-            self._shared.setdefault(part, part) for part in (encoded.source, encoded.run, encoded.sketch)
-        )
-        entry = _Entry(source, run, encoded.content, self._end, len(encoded.row), sketch)
-        self._entries[encoded.task_key].append(entry)
-        self._end += len(encoded.row)
-        return True
+        self._spool.write(rows)
+        start, self._end = self._end, self._end + len(rows)
+        return start
+
+    def _find_rows(self, number: int) -> int:
+        """Where the rows of a batch begin in the pool's file."""
+        rows = self._batches[number]
+        if not isinstance(rows, int):
+            rows = self._batches[number] = self._write(rows())
+        return rows
 
     def __len__(self) -> int:
         return len(self._seen)
@@ -215,11 +257,6 @@ class Pool:
     def tasks(self) -> list[str]:
         """Task keys, sorted."""
         return sorted(self._entries)
-
-    @property
-    def size(self) -> int:
-        """Size in bytes, without the index."""
-        return self._end
 
     def functions(self, task_key: str) -> frozenset[str]:
         """The functions called in some run of a task."""
@@ -262,12 +299,26 @@ class Pool:
     def read_encoded(self, task_key: str) -> EncodedTask:
         """The runs of a task as stored in the pool."""
         rows = []
+        for run, entry in self._number_runs(task_key):
+            place = self._find_rows(entry.batch) + entry.offset
+            self._spool.seek(place)
+            self._is_at_end = False
+            rows.append((run, self._spool.read(entry.length)))
+        return EncodedTask(rows)
+
+    def digest(self, task_key: str) -> bytes:
+        """Of all that the runs of a task hold, their origin too. No run is read for it."""
+        hasher = hashlib.blake2b(digest_size=16)
+        for run, entry in self._number_runs(task_key):
+            hasher.update(f"{run} {entry.length} ".encode("utf-8", "replace"))
+            hasher.update(entry.row)
+        return hasher.digest()
+
+    def _number_runs(self, task_key: str) -> Iterator[tuple[str, _Entry]]:
+        """The runs of a task in order, with their trials: those that claim one trial are numbered."""
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
-                self._spool.seek(entry.offset)
-                self._is_at_end = False
-                rows.append((run if number == 1 else f"{run}~{number}", self._spool.read(entry.length)))
-        return EncodedTask(rows)
+                yield (run if number == 1 else f"{run}~{number}"), entry
 
     def shards(self, task_keys: Iterable[str] | None = None) -> Iterator[PoolShard]:
         """Yield tasks (by default all, ordered by key), some at a time, to be sent to a worker."""
@@ -291,6 +342,7 @@ class Pool:
         self._spool.close()
         self._entries.clear()
         self._seen.clear()
+        self._batches = [0]
 
     def __enter__(self) -> Pool:
         return self

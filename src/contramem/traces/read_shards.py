@@ -6,7 +6,8 @@ A file is read by one worker. Archives, URLs and very large files are read in th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -14,10 +15,11 @@ from typing import NamedTuple
 from zlib import crc32
 
 from contramem.engine import SERIAL, Engine
+from contramem.errors import UsageError
 from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.traces.files import is_archive
-from contramem.traces.pool import EncodedRun
+from contramem.traces.pool import EncodedRun, RunBatch, encode_runs
 from contramem.traces.read import FoundFile, TraceReading
 from contramem.traces.reader import ReadOptions
 from contramem.traces.reading_report import ReadingReport
@@ -32,6 +34,8 @@ OWN_SHARD_BYTES = 256 << 10
 FILES_PER_SHARD = 64
 """Small files that are read together, on average."""
 MAX_FILES = 512
+_ROWS = "rows"
+"""The stage under which the rows of runs are kept."""
 
 
 class ReadOrder(NamedTuple):
@@ -46,6 +50,8 @@ class FileShard(NamedTuple):
     """Files that are read together."""
 
     files: list[FoundFile]
+    key: bytes = b""
+    """A digest of what the files are; empty if what is in them is not kept."""
 
 
 class ShardRuns(NamedTuple):
@@ -53,6 +59,8 @@ class ShardRuns(NamedTuple):
 
     files: int
     runs: list[EncodedRun]
+    rows: bytes | None
+    """Of the runs. None: they were kept when the files were first read, and are loaded from there."""
     tools: ToolDescriptions
     sources: frozenset[str]
     """Of all runs, those left out too."""
@@ -62,6 +70,9 @@ class ShardRuns(NamedTuple):
     """The rows of the user's outcomes that runs asked for."""
     is_lasting: bool
     """Would the same files, unchanged, give the same again?"""
+
+    def without_rows(self) -> ShardRuns:
+        return self._replace(rows=None)
 
 
 class RunReading:
@@ -81,24 +92,48 @@ class RunReading:
         self._work = work
         self._order = ReadOrder(reading.options, sources)
 
-    def __iter__(self) -> Iterator[EncodedRun]:
+    def __iter__(self) -> Iterator[RunBatch]:
         for side_by_side, files in groupby(self.files.find_files(), _can_be_sent):
             read = self._read_shards if side_by_side else self._read_here
             yield from read(files)
         self.files.report_unused_outcomes()
 
-    def _read_shards(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
-        jobs = (KeptJob(self._digest(shard), partial(FileShard, shard.files)) for shard in cut_shards(files))
-        for shard in compute(self._engine, self._work, read_shard, jobs, self._order):
-            self.tools.combine(shard.tools)
-            self.sources |= shard.sources
-            self.files.add_report(shard.report)
-            for name, count in shard.verdicts.items():
+    def _read_shards(self, files: Iterable[FoundFile]) -> Iterator[RunBatch]:
+        shards = deque[FileShard]()
+
+        def jobs() -> Iterator[KeptJob[FileShard]]:
+            for shard in cut_shards(files):
+                shard = shard._replace(key=self._digest(shard))
+                shards.append(shard)
+                yield KeptJob(shard.key, partial(FileShard, shard.files))
+
+        for found in compute(self._engine, self._work, read_shard, jobs(), self._order, ShardRuns.without_rows):
+            self.tools.combine(found.tools)
+            self.sources |= found.sources
+            self.files.add_report(found.report)
+            for name, count in found.verdicts.items():
                 self.files.verdicts.count(name, count)
             if self._order.options.outcomes is not None:
-                self._order.options.outcomes.used |= shard.outcomes
-            self.files.count_done(shard.files)
-            yield from shard.runs
+                self._order.options.outcomes.used |= found.outcomes
+            self.files.count_done(found.files)
+            yield RunBatch(found.runs, self._keep_rows(shards.popleft(), found))
+
+    def _keep_rows(self, shard: FileShard, found: ShardRuns) -> bytes | Callable[[], bytes]:
+        """The rows, kept beside what else is in the files. If they were kept before: how to load them."""
+        if found.rows is None:
+            return partial(self._load_rows, shard, found.runs)
+        if shard.key and found.is_lasting:
+            self._work.put(_ROWS, [(shard.key, found.rows)])
+        return found.rows
+
+    def _load_rows(self, shard: FileShard, runs: list[EncodedRun]) -> bytes:
+        rows = self._work.get(_ROWS, [shard.key]).get(shard.key)
+        if rows is not None:
+            return rows
+        again = read_shard(self._order, shard)  # somebody removed what was kept
+        if again.rows is None or again.runs != runs:
+            raise UsageError(f"{shard.files[0].path} changed while it was being read. Run the command again.")
+        return again.rows
 
     def _digest(self, shard: FileShard) -> bytes:
         """Of what the files are, as far as that can be told without reading them. Rows of a user's outcomes are no part
@@ -109,19 +144,19 @@ class RunReading:
         files = [(file, _stat(file)) for file in shard.files]
         return digest_parts(options, sorted(sources) if sources is not None else None, files)
 
-    def _read_here(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
+    def _read_here(self, files: Iterable[FoundFile]) -> Iterator[RunBatch]:
         runs = (run for file in files for run in self.files.read(file))
-        return _encode(runs, self._order.sources, self.sources, self.tools)
+        return (RunBatch(*encode_runs([run])) for run in _select(runs, self._order.sources, self.sources, self.tools))
 
 
-def _encode(
+def _select(
     runs: Iterable[Trajectory], wanted: frozenset[str] | None, sources: set[str], tools: ToolDescriptions
-) -> Iterator[EncodedRun]:
+) -> Iterator[Trajectory]:
     for run in runs:
         sources.add(run.source)
         if wanted is None or run.source in wanted:
             tools.add(run)
-            yield EncodedRun.of(run)
+            yield run
 
 
 def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
@@ -130,13 +165,14 @@ def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
     options = replace(order.options, outcomes=outcomes.copy() if outcomes is not None else None)
     reading, tools, sources = TraceReading((), options), ToolDescriptions(), set[str]()
     found = (run for file in shard.files for run in reading.read(file))
-    runs = list(_encode(found, order.sources, sources, tools))
+    runs, rows = encode_runs(_select(found, order.sources, sources, tools))
     used = frozenset(options.outcomes.used) if options.outcomes is not None else frozenset[str]()
     report = ReadingReport()
     report.add_report(reading)
     return ShardRuns(
         files=len(shard.files),
         runs=runs,
+        rows=rows,
         tools=tools,
         sources=frozenset(sources),
         report=report,
