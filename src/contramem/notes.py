@@ -83,10 +83,6 @@ class TaskNotes:
 
     replays: Answers[Guard, GuardReplay] = field(default_factory=Answers)
     """Of guards on the steps of the packet."""
-    verdicts: Answers[tuple[Guard, str], Verdict] = field(default_factory=Answers)
-    """The same, by guard and letter of a run."""
-    fitted: Answers[Guard, Guard] = field(default_factory=Answers)
-    """Guards without the conditions that are facts of the task."""
     runs: dict[str, RunNotes] = field(default_factory=dict)
     """By letter."""
 

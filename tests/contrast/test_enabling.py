@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.traces.trajectory import Trajectory
 
 LOCKED = "The branch is not available."
@@ -20,7 +20,7 @@ def release(source: str, *steps: object, passed: bool = True) -> Trajectory:
 
 
 def find(*runs: Trajectory) -> list[Enabling]:
-    return enablings(packet(*runs).runs)
+    return find_enablings(packet(*runs).runs)
 
 
 def test_the_write_between_a_refusal_and_the_same_call_made_the_difference_and_the_read_did_not() -> None:

@@ -34,7 +34,7 @@ _SOMEBODYS_NUMBER = re.compile(
     r"(?!(?:19|20)\d\d(?!\d)|(?:1024|2048|4096|8192|16384|32768|65535|65536)(?!\d)|\d+0(?!\d))"
     r"\d{4,}(?![\w-])"
 )
-"""`Use code 405544`: of a standard, a year or a limit, numbers are rounder."""
+"""`Use code 405544`. The number of a standard, a year or a round limit belongs to a manual."""
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")

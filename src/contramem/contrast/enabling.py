@@ -33,7 +33,7 @@ class Enabling(NamedTuple):
     worked: Step
 
 
-def enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
+def find_enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
     """Every case in which a run got past a refusal by doing something else first, ordered by run and step."""
     candidates = [enabling for run in runs for enabling in _in_run(run)]
     refuted = {

@@ -14,6 +14,7 @@ import msgspec
 
 from contramem.contrast.clock import has_clock, seconds_since_start
 from contramem.contrast.conventions import SharedValue
+from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.feedback import normalize_feedback
 from contramem.contrast.instructions import read
 from contramem.contrast.observed_effects import correct_effects
@@ -101,7 +102,12 @@ class Packet:
     def task_keys(self) -> frozenset[str]:
         """The tasks whose runs it contains: one, unless single runs of the same kind were joined
         (build/single_runs.py)."""
-        return frozenset({self.task_key, *(run.task_key for run in self.recorded.values())})
+        return frozenset({self.task_key, *self._task_of.values()})
+
+    @cached_property
+    def _task_of(self) -> dict[str, str]:
+        """The key of the task that each recorded run is an attempt at, by letter."""
+        return {letter: run.task_key for letter, run in self.recorded.items()}
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -109,9 +115,14 @@ class Packet:
         need no replay."""
         return frozenset(step.function for run in self.runs for step in run.actions)
 
+    @cached_property
+    def enablings(self) -> list[Enabling]:
+        """Every case in which a run got past a refusal."""
+        return find_enablings(self.runs)
+
     def tasks_behind(self, *letters: str) -> set[str]:
         """The keys of the tasks that these runs are attempts at."""
-        return {self.recorded[letter].task_key if letter in self.recorded else self.task_key for letter in letters}
+        return {self._task_of.get(letter, self.task_key) for letter in letters}
 
     @property
     def is_contrastive(self) -> bool:

@@ -14,7 +14,6 @@ from contramem.notes import notes_of, share
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
-    from contramem.traces.trajectory import Trajectory
 
 
 class GuardReplay(NamedTuple):
@@ -34,6 +33,12 @@ class GuardReplay(NamedTuple):
     def table(self) -> OutcomeTable:
         return OutcomeTable(len(self.held), len(self.kept_in_vain), len(self.contradicted), len(self.broken))
 
+    def verdict_on(self, letter: str) -> Verdict:
+        """What one run did with the guard."""
+        if letter in self.broken or letter in self.contradicted:
+            return "broken"
+        return "holds" if letter in self.held or letter in self.kept_in_vain else "vacuous"
+
     @property
     def supports(self) -> bool:
         """Whether passing runs keep the guard, with few exceptions, and failing runs break it more often."""
@@ -46,14 +51,15 @@ class GuardReplay(NamedTuple):
 
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
-    """Check the guard on every passing and failing run of the packet."""
+    """Check the guard on every passing and failing run of the packet. Kept with the packet: a build asks for the same
+    several times."""
     return notes_of(packet).replays.get(guard, lambda: share(_replay(guard, packet)))
 
 
 def _replay(guard: Guard, packet: Packet) -> GuardReplay:
-    fitted = fit_to_task(guard, packet)
-    passing = {run.letter: check_run(fitted, run, packet) for run in packet.passing}
-    failing = {run.letter: check_run(fitted, run, packet) for run in packet.failing}
+    fitted = _fit_to_task(guard, packet)
+    passing = {run.letter: _check(fitted, run, packet) for run in packet.passing}
+    failing = {run.letter: _check(fitted, run, packet) for run in packet.failing}
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
@@ -63,22 +69,17 @@ def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     )
 
 
-def check_run(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
-    """What one run of the packet did with the guard. Kept with the packet: a build asks for the same several times."""
-    verdicts = notes_of(packet).verdicts
-    return verdicts.get((guard, run.letter), lambda: _check(guard, run, packet.recorded.get(run.letter)))
-
-
-def _check(guard: Guard, run: PacketRun, recorded: Trajectory | None) -> Verdict:
+def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
+    recorded = packet.recorded.get(run.letter)
     relevant = relevant_functions(guard) if guard.within is None else None
     if relevant is not None and relevant.isdisjoint([step.function for step in run.actions]):
         return automaton(guard, recorded.task if recorded else "").verdict
     return guard.check(run.actions, recorded)
 
 
-def fit_to_task(guard: Guard, packet: Packet) -> Guard:
-    """The guard without the conditions that are known to be true of the packet's task. Kept with the packet."""
+def _fit_to_task(guard: Guard, packet: Packet) -> Guard:
+    """The guard without the conditions that are known to be true of the packet's task."""
     if len(packet.task_keys) > 1 or not asks_for_facts(guard):
         return guard  # a fact about one task need not hold for the others
     actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
-    return notes_of(packet).fitted.get(guard, lambda: apply_task_facts(guard, lambda: actions))
+    return apply_task_facts(guard, lambda: actions)

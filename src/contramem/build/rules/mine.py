@@ -19,7 +19,7 @@ from contramem.build.rules.significance import bar
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
-from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import findings_of
 from contramem.contrast.signal import Cite
@@ -52,7 +52,7 @@ def find_lessons(packet: Packet) -> list[Lesson]:
 
 
 def _learn(packet: Packet, mined: Sequence[GuardReplay]) -> Iterator[Lesson]:
-    enabled = enablings((*packet.passing, *packet.failing))
+    enabled = find_enablings((*packet.passing, *packet.failing))
     for replayed in mined:
         kind = _kind(replayed.guard)
         rule = kind.learn(replayed, packet)
@@ -94,7 +94,7 @@ def mine(packet: Packet) -> list[GuardReplay]:
 
 
 def _mine(packet: Packet) -> list[GuardReplay]:
-    enabled = enablings((*packet.passing, *packet.failing))
+    enabled = find_enablings((*packet.passing, *packet.failing))
     replays = [replay(guard, packet) for guard in sorted(propose_guards(packet))]
     separating = [
         replayed
@@ -154,7 +154,7 @@ def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
     known = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
     kinds = [(guard, kind) for guard, kind in known if not kind.is_accepted_otherwise(guard, packets)]
     for packet in packets:
-        for enabling in enablings(packet.runs):
+        for enabling in packet.enablings:
             if any(kind.is_shown_by(guard, enabling) for guard, kind in kinds):
                 return True
     return any(kind.is_refused_otherwise(guard, packets) for guard, kind in kinds)

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.chance import OutcomeTable
-from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.packet_replay import GuardReplay, check_run, fit_to_task, replay
+from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import TaskSays
 
@@ -81,14 +81,15 @@ class FollowRecord(NamedTuple):
 def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """Over all guards of a card: a run that breaks one of them has not followed the rule."""
     verdicts = [
-        (packet.tasks_behind(run.letter), _verdict(relevant, run, packet), run.passed)
+        (packet, run, verdict)
         for packet in packets
-        if (relevant := [fit_to_task(guard, packet) for guard in guards if _counts_in(guard, packet)])
+        if (relevant := [replay(guard, packet) for guard in guards if _counts_in(guard, packet)])
         for run in (*packet.passing, *packet.failing)
+        if (verdict := _verdict(relevant, run.letter)) != "vacuous"
     ]
-    kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
-    broke = [passed for _, verdict, passed in verdicts if verdict == "broken"]
-    tasks = {task for own, verdict, _ in verdicts if verdict != "vacuous" for task in own}
+    kept = [run.passed for _, run, verdict in verdicts if verdict == "holds"]
+    broke = [run.passed for _, run, verdict in verdicts if verdict == "broken"]
+    tasks = {task for packet, run, _ in verdicts for task in packet.tasks_behind(run.letter)}
     return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
 
 
@@ -97,8 +98,8 @@ def _counts_in(guard: Guard, packet: Packet) -> bool:
     return can_be_broken(guard, packet) and (guard.follows_a_call or speaks_about(guard, packet))
 
 
-def _verdict(guards: Sequence[Guard], run: PacketRun, packet: Packet) -> Verdict:
-    verdicts = {check_run(guard, run, packet) for guard in guards}
+def _verdict(replays: Sequence[GuardReplay], letter: str) -> Verdict:
+    verdicts = {each.verdict_on(letter) for each in replays}
     return next(verdict for verdict in ("broken", "holds", "vacuous") if verdict in verdicts)
 
 

@@ -14,7 +14,7 @@ from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Contrast, GuardRule, Lesson, Rule, Words, restate
 from contramem.build.rules.steps import calls, calls_of
 from contramem.build.rules.value_origins import find_slots
-from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import PLACEHOLDER
 from contramem.monitor.guard import Guard
@@ -71,7 +71,7 @@ class Precedence(GuardRule):
         runs = (*packet.passing, *packet.failing)
         yield from (
             Guard("precedence", enabling.by[-1], enabling.function)
-            for enabling in enablings(runs)
+            for enabling in find_enablings(runs)
             if not enabling.arguments
         )
         guessed = {slot for slot, seen in find_slots(runs).items() if seen.is_worth_a_guard}
@@ -245,7 +245,7 @@ class Precedence(GuardRule):
 
 def _find_refusal(packet: Packet, guard: Guard) -> str:
     """What the call of the guard was refused with until it was enabled; empty: it was not."""
-    errors = (each.error for each in enablings(packet.runs) if Precedence.is_shown_by(guard, each))
+    errors = (each.error for each in packet.enablings if Precedence.is_shown_by(guard, each))
     return next(errors, "")
 
 
@@ -259,7 +259,7 @@ def _is_refused_with(error: str, packet: Packet, function: str) -> bool:
 
 def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
     """Everything that made the refused call work, in order, and the refusal if it may be quoted."""
-    for enabling in enablings((*packet.passing, *packet.failing)):
+    for enabling in find_enablings((*packet.passing, *packet.failing)):
         if Precedence.is_shown_by(guard, enabling):
             return enabling.by, quote_error(enabling.error, (packet,))
     return (guard.function,), ""

@@ -11,7 +11,7 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.kinds.trap import works_later
 from contramem.build.rules.phrases import code_name, names_call, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
-from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
 from contramem.contrast.signal import Cite
@@ -113,7 +113,7 @@ class _Fix(NamedTuple):
 def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
     """What most of the refused runs that passed had done when the call worked."""
     ways: dict[tuple[str, ...], list[Enabling]] = defaultdict(list)
-    for enabling in enablings((*packet.passing, *packet.failing)):
+    for enabling in find_enablings((*packet.passing, *packet.failing)):
         if enabling.run.passed and (enabling.function, enabling.error) == (function, error):
             ways[enabling.by].append(enabling)
     if not ways:
