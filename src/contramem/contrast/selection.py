@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 
 from contramem.traces.pool import TaskSketch
@@ -54,10 +55,11 @@ class Selection:
             return (task.task_key for task in tasks)
         groups: dict[str, list[str]] = defaultdict(list)
         for task in sorted(tasks, key=lambda task: (digest(task.task_key), task.task_key)):
-            groups[_name_group(task)].append(task.task_key)
+            groups[_name_group(task.passes, task.fails, task.called)].append(task.task_key)
         ranked = [(rank, group, key) for group, keys in groups.items() for rank, key in enumerate(keys)]
         return (key for *_, key in sorted(ranked)[: self._max_tasks])
 
 
-def _name_group(task: TaskSketch) -> str:
-    return digest("\n".join([str(task.passes), str(task.fails), *task.called]))
+@lru_cache(maxsize=4096)
+def _name_group(passes: bool, fails: bool, called: tuple[str, ...]) -> str:
+    return digest("\n".join([str(passes), str(fails), *called]))

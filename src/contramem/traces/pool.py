@@ -211,21 +211,19 @@ class Pool:
 
     def put(self, batch: RunBatch) -> int:
         """Take in the runs of a batch that are not here already, and say how many these are."""
-        before, share = len(self._seen), self._shared.setdefault
         new = [run for run in batch.runs if run.content not in self._seen]
         if not new:
             return 0
+        before, share = len(self._seen), self._shared.setdefault
+        sketches = {id(run.sketch): run.sketch for run in new}  # few, each of many runs
+        sketches = {number: share(sketch, sketch) for number, sketch in sketches.items()}
         number, start = self._place(batch.rows)
         for task_key, source, run, content, row, offset, length, sketch in new:
             if content in self._seen:  # twice in the batch
                 continue
             self._seen.add(content)
-            self._entries[task_key].append(
-                _Entry(
-                    share(source, source), share(run, run), content, row, number, start + offset, length,
-                    share(sketch, sketch),
-                )
-            )  # fmt: skip
+            source, run, sketch = share(source, source), share(run, run), sketches[id(sketch)]
+            self._entries[task_key].append(_Entry(source, run, content, row, number, start + offset, length, sketch))
         return len(self._seen) - before
 
     def _place(self, rows: bytes | Callable[[], bytes]) -> tuple[int, int]:
@@ -279,8 +277,8 @@ class Pool:
     def _digest_contents(self, task_keys: Iterable[str]) -> bytes:
         hasher = hashlib.blake2b(digest_size=16)
         for key in task_keys:
-            for entry in sorted(self._entries[key]):
-                hasher.update(entry.content)
+            for content in sorted([entry.content for entry in self._entries[key]]):
+                hasher.update(content)
         return hasher.digest()
 
     def read_tasks(self, task_keys: Iterable[str]) -> PoolShard:
@@ -355,11 +353,15 @@ _RANK = {True: 0, False: 1, None: 2}
 
 
 def _sketch_task(task_key: str, entries: list[_Entry]) -> TaskSketch:
-    """The ability is that of the first run, passing ones before failing ones, as in the packet of the task."""
-    first = min(entries, key=lambda entry: (_RANK[entry.sketch.passed], entry.source, entry.run, entry.content))
+    sketches = {id(entry.sketch): entry.sketch for entry in entries}.values()
+    abilities = {sketch.ability for sketch in sketches}
+    ability = abilities.pop() if len(abilities) == 1 else _find_ability(entries)
     counting = [entry.sketch.passed for entry in entries if entry.sketch.counts]
-    evidence = set(counting)
-    called = {function for sketch in {entry.sketch for entry in entries} for function in sketch.called}
-    return TaskSketch(
-        task_key, first.sketch.ability, True in evidence, False in evidence, tuple(sorted(called)), len(counting)
-    )
+    called = {function for sketch in sketches for function in sketch.called}
+    return TaskSketch(task_key, ability, True in counting, False in counting, tuple(sorted(called)), len(counting))
+
+
+def _find_ability(entries: list[_Entry]) -> str:
+    """That of the first run, passing ones before failing ones, as in the packet of the task."""
+    first = min(entries, key=lambda entry: (_RANK[entry.sketch.passed], entry.source, entry.run, entry.content))
+    return first.sketch.ability
