@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from contramem.bank.bank import Bank
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
-from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.author import Author, Only
-from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.rounds import Answer, BuildPlan, Rounds
 from contramem.build.parts import BuildSettings, abilities_of, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
@@ -22,12 +20,17 @@ from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
 from contramem.kept_work import NO_WORK, Work
-from contramem.llm.exchange import Exchange
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
+
+if TYPE_CHECKING:
+    from contramem.build.agent.rounds import AgentPlan
+    from contramem.build.model.author import ModelChoice
+    from contramem.build.model.rounds import Answer, BuildPlan
+    from contramem.llm.exchange import Exchange
 
 
 def learn(
@@ -110,6 +113,10 @@ def build_by_model(
 
     Each claim of the model is checked when it is made; its guards are checked against all runs once an ability is done.
     """
+    # Here and below: imported on use, because a build by rules does not wait for what only a model needs.
+    from contramem.build.model.author import ModelAuthor
+    from contramem.build.model.rounds import Rounds
+
     with store.writing("build"):
         author = ModelAuthor(choice, exchange, checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
@@ -133,6 +140,8 @@ def build_by_agent(
 
     A second call resumes where it stopped: every exchange is kept.
     """
+    from contramem.build.agent.rounds import AgentRounds
+
     with store.writing("build"):
         rounds = AgentRounds(plan, store, choice, exchange)
         try:

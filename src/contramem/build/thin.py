@@ -6,9 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contramem.build.model.author import ModelChoice
-from contramem.build.model.estimate import estimate
-from contramem.build.model.rounds import BuildPlan
 from contramem.contrast.packet import Packet
 from contramem.contrast.selection import Selection
 from contramem.llm.price import price_of
@@ -93,6 +90,11 @@ def explain_thin(
 
 def estimate_model(packets: Sequence[Packet], model: str = EXAMPLE_MODEL) -> ModelCost:
     """The cost of Skill Cards by a model, estimated from some of the packets."""
+    # Imported on use: most banks are not thin, and their builds do not wait for what only a model needs.
+    from contramem.build.model.author import ModelChoice
+    from contramem.build.model.estimate import estimate
+    from contramem.build.model.rounds import BuildPlan
+
     step = max(1, len(packets) // SAMPLED)
     sampled = [packets[number] for number in range(0, len(packets), step)][:SAMPLED]
     price, share = price_of(model), len(packets) / len(sampled)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -15,38 +12,27 @@ from contramem.bank.locate import is_url
 from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.bank.support import GRADES, Grade
-from contramem.build.agent.rounds import AgentPlan
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
-from contramem.build.model.estimate import StageEstimate
-from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor, find_candidates
 from contramem.build.thin import ThinBank, explain_thin
-from contramem.cli import build_agent, build_cost, build_model
 from contramem.cli.build_summary import show_summary, summary_as_json
 from contramem.cli.build_thin import show_thin, thin_json
 from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
-from contramem.cli.output import print_json, progress
-from contramem.cli.reading import read_pool, reading_options
+from contramem.cli.output import print_json
+from contramem.cli.reading import reading_options
 from contramem.cli.sections import SectionedCommand
-from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.cli.selected_runs import Choice, SelectedRuns, check_free, select_runs
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketFile
-from contramem.contrast.selection import MAX_TASKS, Selection
+from contramem.contrast.selection import MAX_TASKS
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.engine import Engine
 from contramem.errors import UsageError
-from contramem.kept_work import Work
 from contramem.pipeline import build_bank
-from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
-from contramem.study.run_cache import open_study
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
-from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
@@ -127,8 +113,10 @@ def build(
                 "--author agent writes Skill Cards by proposing them, so it cannot be combined with --append-only, "
                 "--deltas-from or --only functions."
             )
-        agent_options = build_agent.check_agent_options(by_model)
-        _build_by_agent(paths, options, where, choice, agent_options, engine_choice, Path(log or DEFAULT_LOG), as_json)
+        # Here and below: imported on use, because a build by rules does not wait for what only a model needs.
+        from contramem.cli.build_with_model import build_by_agent
+
+        build_by_agent(paths, options, where, choice, by_model, engine_choice, Path(log or DEFAULT_LOG), as_json)
         return
     if log is not None:
         raise UsageError("--trials needs --author agent.")
@@ -137,21 +125,11 @@ def build(
             raise UsageError(
                 "--model writes the cards itself, so it cannot be combined with --author or --deltas-from."
             )
-        _build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
+        from contramem.cli.build_with_model import build_by_model
+
+        build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
         return
     _build_by_rules(paths, options, where, choice, engine_choice, grade, deltas_from, as_json)
-
-
-class Choice(NamedTuple):
-    """Which runs to learn from, and which cards to build."""
-
-    sources: str | None
-    only: Only | None
-    rollouts: int | None
-    append_only: bool
-    reassesses: bool
-    max_tasks: int = MAX_TASKS
-    min_sources: int = 1
 
 
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
@@ -167,42 +145,6 @@ def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
         raise UsageError(f"--deltas-from {deltas_from} is the bank itself. Give --bank a different store.")
 
 
-class SelectedRuns(NamedTuple):
-    """The packets a build learns from, with the vocabulary, tools and engine it uses."""
-
-    vocabulary: Vocabulary
-    selection: Selection
-    packets: PacketFile
-    tools: dict[str, Tool]
-    engine: Engine
-    tell: Progress
-    work: Work
-
-
-@contextmanager
-def _select_runs(
-    paths: tuple[Path, ...],
-    options: ReadOptions,
-    choice: Choice,
-    engine_choice: EngineChoice,
-    study: Callable[[Packet], object] | None = None,
-) -> Iterator[SelectedRuns]:
-    tools: dict[str, Tool] = {}
-    with (
-        engine_choice.open() as engine,
-        engine_choice.open_work(paths) as work,
-        read_pool(paths, options, choice.sources, tools, engine, work) as every,
-        limit_rollouts(every, choice.rollouts) as pool,
-        progress() as tell,
-    ):
-        selection = Selection(pool.sketches(), choice.max_tasks)
-        vocabulary = learn_vocabulary(pool, engine, tell, work)
-        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
-            for done in (pool, every):
-                done.close()  # from here on, only the packets are needed
-            yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell, work)
-
-
 def _build_by_rules(
     paths: tuple[Path, ...],
     options: ReadOptions,
@@ -215,7 +157,7 @@ def _build_by_rules(
 ) -> None:
     check_free(where, options.ability if choice.only == "skills" else None)
     reflects = deltas_from is None and choice.only != "functions"
-    with _select_runs(paths, options, choice, engine_choice, find_candidates if reflects else None) as runs:
+    with select_runs(paths, options, choice, engine_choice, find_candidates if reflects else None) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:
             report = build_bank(
@@ -249,127 +191,6 @@ def _explain_thin(report: BuildReport, bank: Bank, runs: SelectedRuns, choice: C
     if choice.only == "functions" or report.unchanged:
         return None
     return explain_thin(runs.selection, runs.packets, len(bank.skills), report.deltas, report.retired)
-
-
-def _build_by_model(
-    paths: tuple[Path, ...],
-    options: ReadOptions,
-    where: str,
-    choice: Choice,
-    by_model: ModelOptions,
-    engine_choice: EngineChoice,
-    as_json: bool,
-) -> None:
-    with build_model.open_chosen_model(by_model) as model:
-        if not by_model.dry_run:
-            check_free(where)
-        with _select_runs(paths, options, choice, engine_choice) as runs:
-            packets = list(runs.packets)
-        plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
-        checks = Validator(runs.vocabulary.closed)
-        if by_model.dry_run:
-            _foresee(plan, where, by_model, checks, as_json)
-            return
-        with open_store(where, create=True) as store:
-            account = build_model.run(plan, store, model, by_model, checks)
-            bank = hold_to_quorum(store, choice.min_sources)
-    _show_built(account, bank, runs.selection, where, by_model, as_json)
-
-
-def _show_built(
-    account: build_cost.ModelBuildCost,
-    bank: Bank,
-    selection: Selection,
-    where: str,
-    by_model: ModelOptions,
-    as_json: bool,
-) -> None:
-    if as_json:
-        print_json(
-            {**summary_as_json(account.build.report, bank, selection), "model": build_cost.account_json(account)}
-        )
-    else:
-        show_summary(account.build.report, bank, selection, where, is_waiting=bool(account.open))
-        build_cost.show_account(account, by_model.export)
-    if account.build.stopped is not None:
-        raise account.build.stopped
-
-
-def _build_by_agent(
-    paths: tuple[Path, ...],
-    options: ReadOptions,
-    where: str,
-    choice: Choice,
-    by_model: ModelOptions,
-    engine_choice: EngineChoice,
-    log: Path,
-    as_json: bool,
-) -> None:
-    """Build Function Cards by rules and Skill Cards with an agent."""
-    with build_model.open_chosen_model(by_model) as model:
-        if not by_model.dry_run:
-            check_free(where)
-        tools: dict[str, Tool] = {}
-        with (
-            read_pool(paths, options, choice.sources, tools) as every,
-            limit_rollouts(every, choice.rollouts) as pool,
-            open_study(paths, options, lambda: nullcontext(pool), cache=None) as study,
-            study.tables() as tables,
-        ):
-            plan = AgentPlan(study.run_set, tables, log, by_model.parallel)
-            if model is None:
-                _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
-                return
-            with engine_choice.open() as engine, progress() as tell:
-                selection = Selection(pool.sketches(), choice.max_tasks)
-                vocabulary = learn_vocabulary(pool, engine, tell)
-                packets = contrast_selected(pool, selection.keys, vocabulary, engine, tell)
-            with packets, open_store(where, create=True) as store:
-                functions = Counter[str]()
-                if choice.only != "skills":
-                    checks = Validator(vocabulary.closed)
-                    rules = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="functions", tools=tools)
-                    functions = rules.functions
-                account = build_agent.run(plan, store, model, by_model)
-                account.build.report.functions.update(functions)
-                bank = hold_to_quorum(store, choice.min_sources)
-    _show_built(account, bank, selection, where, by_model, as_json)
-
-
-def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
-    _show_foreseen(build_model.foresee(plan, where, by_model, checks), by_model, as_json)
-
-
-def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_json: bool) -> None:
-    if as_json:
-        print_json(build_cost.estimate_json(estimates))
-    else:
-        build_cost.show_estimate(estimates, by_model.choice.name, by_model.batch)
-
-
-def check_free(where: str, ability: str | None = None) -> None:
-    """Raise if another process is writing or the folder is missing, before time is spent on reading."""
-    if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
-        with open_store(where, create=True) as store, store.writing("build", ability):
-            pass
-
-
-@contextmanager
-def limit_rollouts(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
-    """A pool with the first `rollouts` runs of each task by each source, by trial number."""
-    if rollouts is None:
-        yield pool
-        return
-    with Pool(run for runs in pool for run in _first(runs, rollouts)) as fewer:
-        yield fewer
-
-
-def _first(runs: list[Trajectory], rollouts: int) -> Iterator[Trajectory]:
-    counts = Counter[str]()
-    for run in sorted(runs, key=lambda run: (run.source, len(run.run), run.run)):
-        counts[run.source] += 1
-        if counts[run.source] <= rollouts:
-            yield run
 
 
 def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: Sequence[Packet]) -> Author:

@@ -6,24 +6,18 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
-from contramem.build.model.author import ModelChoice
-from contramem.build.model.focus import SUITES, load_focus
-from contramem.build.model.prompts import Prompts
-from contramem.build.model.rounds import DEFAULT_WINDOW
-from contramem.build.model.view import PACKET_BUDGET_TOKENS
+from contramem.build.model.defaults import PACKET_BUDGET_TOKENS, SUITES
 from contramem.cli.sections import MODEL, SectionOption
 from contramem.errors import UsageError
-from contramem.llm.batch import check_batches
-from contramem.llm.calls import PARALLEL
-from contramem.llm.client import TIMEOUT_S
 from contramem.llm.price import Price, price_of, read_price
-from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import EFFORTS, ModelSettings, reply_tokens
+from contramem.llm.request import EFFORTS, TIMEOUT_S, ModelSettings, reply_tokens
+
+if TYPE_CHECKING:
+    from contramem.build.model.author import ModelChoice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -153,6 +147,15 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
         if alone := [name for name, value in given.items() if value]:
             raise UsageError(f"--{alone[0].replace('_', '-')} needs --model.")
         return None
+    # Imported on use: a command without --model does not wait for what only a model needs.
+    from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
+    from contramem.build.model.author import ModelChoice
+    from contramem.build.model.focus import load_focus
+    from contramem.build.model.prompts import Prompts
+    from contramem.build.model.rounds import DEFAULT_WINDOW
+    from contramem.llm.calls import PARALLEL
+    from contramem.llm.recorded import RecordedModel
+
     effort = given["reasoning_effort"]
     settings = ModelSettings(
         effort, given["temperature"], given["seed"], given["max_reply_tokens"] or reply_tokens(effort)
@@ -205,4 +208,6 @@ def _check_batch(given: dict[str, Any]) -> None:
         raise UsageError("--no-keep-replies: a build in batches continues from the replies it keeps.")
     if str(given["model"]).startswith("recorded:"):
         raise UsageError("--batch: recorded exchanges have no batch service. Drop --batch.")
+    from contramem.llm.batch import check_batches
+
     check_batches(str(given["model"]), given["base_url"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
-from contramem.llm.request import TIMEOUT, Finish, ModelFailure, ModelReply, Request
+from contramem.llm.request import TIMEOUT, TIMEOUT_S, Finish, ModelFailure, ModelReply, Request
 from contramem.llm.tool_use import RequestedCall, ToolReply, ToolTurn, read_tool_reply
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
-TIMEOUT_S = 300.0
 NEEDS_EXTRA = "a model author needs pydantic-ai: pip install 'contramem[llm]'."
 
 Result = TypeVar("Result")

@@ -21,6 +21,7 @@ Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal"]
 """How a reply ended: by itself, cut off at the token limit, withheld by the provider, or refused by the model."""
 
 TIMEOUT = "timeout"
+TIMEOUT_S = 300.0
 MAX_REPLY_TOKENS = 16_000
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _REPLY_TOKENS_WITH_EFFORT = {"medium": 26_000, "high": 48_000, "xhigh": 64_000, "max": 64_000}

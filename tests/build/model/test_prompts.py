@@ -14,7 +14,8 @@ from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.focus import SUITES, Suite, load_focus
+from contramem.build.model.defaults import SUITES, Suite
+from contramem.build.model.focus import load_focus
 from contramem.build.model.prompts import Prompts
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function

@@ -23,11 +23,12 @@ from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, 
 from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import AcrossHints
+from contramem.build.model.defaults import PACKET_BUDGET_TOKENS
 from contramem.build.model.neighbours import Neighbourhood, card_in_brief, card_text, relate_to_delta, relate_to_packet
 from contramem.build.model.prompts import Prompts, Template
 from contramem.build.model.replies import UnparsedReply
 from contramem.build.model.twins import find_twin, say_the_same
-from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
+from contramem.build.model.view import PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.quotation import quote_words

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from contramem.build.model.defaults import SUITES, Suite
 from contramem.build.model.signature import signature
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
 
-Suite: TypeAlias = Literal["app_tool", "code_agent"]
-SUITES: tuple[Suite, ...] = ("app_tool", "code_agent")
 DEFAULT = "default"
 
 

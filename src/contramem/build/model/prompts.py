@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from contramem.build.model.focus import Focus, FocusBlocks, Suite, load_focus
+from contramem.build.model.defaults import Suite
+from contramem.build.model.focus import Focus, FocusBlocks, load_focus
 from contramem.build.model.replies import card_shape
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError

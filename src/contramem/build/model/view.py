@@ -22,6 +22,7 @@ from contramem.build.model.conversation import (
     read_conversation,
     repeats_the_task,
 )
+from contramem.build.model.defaults import PACKET_BUDGET_TOKENS
 from contramem.build.model.hint_lines import hint_lines, short_names
 from contramem.build.model.remarks import passes_without_a_write, remarks
 from contramem.build.model.step_clock import Clock
@@ -40,7 +41,6 @@ from contramem.contrast.quotation import quote_words
 from contramem.contrast.step import ASK, FINAL, Step
 from contramem.counting import count_tokens
 
-PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
     "results of shared steps",
     "arguments of shared steps",
