@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.action import Action, actions_of_run, actions_of_steps
 from contramem.monitor.automaton import automaton, relevant_functions
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
@@ -70,11 +70,21 @@ def _replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 
 def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
-    recorded = packet.recorded.get(run.letter)
     relevant = relevant_functions(guard) if guard.within is None else None
-    if relevant is not None and relevant.isdisjoint([step.function for step in run.actions]):
-        return automaton(guard, recorded.task if recorded else "").verdict
-    return guard.check(run.actions, recorded)
+    recorded = packet.recorded.get(run.letter)
+    watcher = automaton(guard, recorded.task if recorded else "")
+    for action in _actions_of(run, packet):
+        if relevant is None or action.function in relevant:
+            watcher.observe(action)
+    return watcher.verdict
+
+
+def _actions_of(run: PacketRun, packet: Packet) -> list[Action]:
+    """The actions of one run. They live as long as the packet: hundreds of guards are replayed on them."""
+    by_letter: dict[str, list[Action]] = vars(packet).setdefault("actions_by_letter", {})
+    if run.letter not in by_letter:
+        by_letter[run.letter] = [*actions_of_steps(run.actions, packet.recorded.get(run.letter))]
+    return by_letter[run.letter]
 
 
 def _fit_to_task(guard: Guard, packet: Packet) -> Guard:
