@@ -73,6 +73,11 @@ def identifies(text: str, max_digits: int, max_grouped: int) -> bool:
     return any(sum(map(str.isdigit, number)) > (max_digits if number.isdigit() else max_grouped) for number in numbers)
 
 
+def may_hold_paper(text: str) -> bool:
+    """A quick look: if it finds nothing, there is no number of papers in the text."""
+    return _MAY_HOLD_PAPER.search(text) is not None
+
+
 def papers_in(text: str) -> Iterator[str]:
     """The numbers of papers in a text."""
     for part in _MAY_HOLD_PAPER.finditer(text):

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from contramem.traces.identifying import PAPER, papers_in
+from contramem.traces.identifying import PAPER, may_hold_paper, papers_in
 from contramem.traces.secret_names import IN_PROSE, is_secret_name, secrets_after_foreign_words
 from contramem.traces.trajectory import Event, Result, Trajectory, digest
 
@@ -25,6 +25,7 @@ MIN_SEARCHED_CHARS = 4
 _FAKE_NUMBER = 9_000_000_000
 MAX_TEXTS_REMEMBERED = 1 << 16
 
+_LOGIN_IN_LINK = r"[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
 ISSUED = re.compile(
     r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
     r"|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
@@ -33,16 +34,21 @@ ISSUED = re.compile(
     r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?|lin_api_\w{20,}|ntn_\w{20,}|hv[sb]\.[\w\-]{20,}|sq0[a-z]{3}-[\w\-]{20,}"
     r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}|GOCSPX-[\w\-]{20,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]*-----END [A-Z ]*-----)?)"
-    r"|(?<![A-Z])(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
+    r"|(?<![A-Z])(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)" + _LOGIN_IN_LINK
 )
 """The marks that issuers put on their secrets, so that scanners find them, and the login in a link. Inside of longer
 names too."""
 _WORDS_IN_PROSE = AhoCorasick(IN_PROSE, matchkind=MatchKind.LeftmostLongest)
-_MARKS_OF_ISSUERS = AhoCorasick(
-    "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
-    "PRIVATE KEY,whsec_,dop_v1_,doo_v1_,dor_v1_,shp,dapi,hooks.slack.com,:AA,://,lin_api_,ntn_,hvs.,hvb.,sq0,SECRET-KEY,"
-    "GOCSPX".split(",")
+_AFTER_LINK = re.compile(_LOGIN_IN_LINK)
+_SHORT_MARKS = ("sk-", "sk_", "pk-", "pk_", "rk-", "rk_")
+_MARKS = (
+    *_SHORT_MARKS,
+    *"ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ".split(","),
+    *"PRIVATE KEY,whsec_,_v1_,shp,dapi,hooks.slack.com,:AA,://,lin_api_,ntn_,hvs.,hvb.,sq0,SECRET-KEY".split(","),
+    "GOCSPX",
 )
+"""Every secret that an issuer has marked holds one of these."""
+_MARKS_OF_ISSUERS = AhoCorasick(_MARKS)
 _QUOTED = (
     r"\\+\"[^\"\\\n]{1,120}\\+\"|\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
 )
@@ -70,10 +76,10 @@ _SEED = re.compile(r"\b(?:seed|phrase|mnemonic|words)\W{1,6}((?:[a-z]{3,8} ){11,
 _MARKS_OF_LOGIN = ("login", " -u", "\t-u", "\n-u", "mysql", "sshpass")
 _REST_OF_NAME = re.compile(r"(?:[A-Z][a-z]+|[_-][A-Za-z]+){1,3}(?![A-Za-z_-])")
 """Of a name that begins like a secret: `secretAnswer`."""
-_AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
 """`--password VALUE`, as shells take it."""
 _MARK = re.compile(r"<SECRET_\d+>")
+_LATIN_LETTER = re.compile(r"[A-Za-z]")
 # Words that follow `password is` without being one: required, missing, ...
 _NOT_A_VALUE = re.compile(
     r"(?:required|missing|invalid|incorrect|wrong|expired|not|needed|empty|too|the|a|an|your|valid|correct|set|null|none|"
@@ -130,7 +136,9 @@ def _mask_event(event: Event, mask: SecretMask) -> Event:
 @lru_cache(maxsize=8192)  # the same few names stand in every run
 def mask_name(name: str) -> str:
     """A name of a function or field without an issued secret in it, and without the number of somebody's papers."""
-    return PAPER.sub("SECRET", ISSUED.sub("SECRET", name))
+    if _has_issued(name):
+        name = ISSUED.sub("SECRET", name)
+    return PAPER.sub("SECRET", name) if may_hold_paper(name) else name
 
 
 def _field_of(key: str, around: str, value: object) -> str:
@@ -165,7 +173,8 @@ def _cells_of(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
-    lowered = (text.lower() if len(text.lower()) == len(text) else text).translate(_AS_WORDS)
+    lowered = text.lower()
+    lowered = (lowered if len(lowered) == len(text) else text).replace("_", " ").replace("-", " ")
     for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
         if start and text[start - 1].isalpha() and not text[start].isupper():
             continue
@@ -204,7 +213,15 @@ def _search_once(text: str) -> tuple[str, ...]:
 
 
 def _has_issued(text: str) -> bool:
-    return bool(_MARKS_OF_ISSUERS.find_matches_as_indexes(text))
+    """A quick look: if it finds nothing, nor does the pattern, which takes far longer."""
+    for number, start, end in _MARKS_OF_ISSUERS.find_matches_as_indexes(text):
+        mark = _MARKS[number]
+        if mark == "://":
+            if _AFTER_LINK.match(text, end):
+                return True
+        elif mark not in _SHORT_MARKS or not _LATIN_LETTER.fullmatch(text, max(0, start - 1), start):
+            return True  # `task_1` has a letter before what would be the mark
+    return False
 
 
 class SecretMask:
