@@ -46,6 +46,8 @@ MAX_FILE_WORDS = 16
 MAX_UNSPACED_LETTERS = 20
 """In a path: of scripts without spaces, whatever stands between them."""
 MAX_INTEGER = 2**63
+MIN_KEPT_CHARS, MAX_KEPT_CHARS = 100, 20_000
+"""Shorter texts are cleaned in a moment, longer ones would fill the memory: neither is cached."""
 
 _NO_COMMAND = r"(?!.*[\s_.]-\w)"
 """A command with its options is no name: `mysql_-uroot_-phazel`."""
@@ -361,7 +363,7 @@ def _plain_part(part: str) -> str:
 def _clean(value: Any) -> Any:
     """Without hidden characters, halves of surrogate pairs, and integers that nothing can store."""
     if isinstance(value, str):
-        return _storable(remove_hidden(undo_escapes(value)))
+        return _clean_once(value) if MIN_KEPT_CHARS <= len(value) <= MAX_KEPT_CHARS else _clean_text(value)
     if isinstance(value, dict):
         return {
             _clean_key(key): None if key in _COUNTS and _is_too_large(child) else _clean(child)
@@ -370,6 +372,13 @@ def _clean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_clean(child) for child in value]
     return str(value) if _is_too_large(value) else value
+
+
+def _clean_text(text: str) -> str:
+    return _storable(remove_hidden(undo_escapes(text)))
+
+
+_clean_once = lru_cache(maxsize=1024)(_clean_text)  # runs of one task mostly read the same results
 
 
 def _clean_key(key: str) -> str:
