@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 
@@ -23,14 +24,27 @@ class InstructionForm:
     name: str
     anchors: str
     """Words, separated by commas, of which every match contains one: the pattern is tried only near them."""
-    pattern: re.Pattern[str]
+    written: str
+    """The pattern as a regular expression."""
     weight: int
     """2: sufficient alone. 1: about an agent's work, sufficient with another one nearby. 0: also common in honest
     mail."""
+    needs: tuple[str, ...] = ()
+    """Parts of words, of which every match contains one besides its anchor. They have no `i`, because the pattern takes
+    a dotless one for it too."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled on first use: few texts come near most of the forms."""
+        return re.compile(self.written, re.IGNORECASE | re.MULTILINE)
+
+    def may_match(self, lowered: str) -> bool:
+        """A quick look at a text in lower case."""
+        return not self.needs or any(part in lowered for part in self.needs)
 
 
-def _form(name: str, weight: int, anchors: str, pattern: str) -> InstructionForm:
-    return InstructionForm(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
+def _form(name: str, weight: int, anchors: str, pattern: str, needs: str = "") -> InstructionForm:
+    return InstructionForm(name, anchors, pattern, weight, tuple(filter(None, needs.split(","))))
 
 
 # "Ignore your instructions" in other languages: a verb and a noun of the same row in one sentence, in any order.
@@ -121,6 +135,7 @@ FORMS = (
         r"urgent)\b[^<>]{0,40}>|<!--\s*(?:system|assistant|agent|ai|llm)\b"
         r"|^\W{0,6}(?:system|admin(?:istrator)?|developer|assistant|human)\b"
         r"(?:\s+(?:message|prompt|note|notice|override|instructions?)){0,2}\s*[:\]]",
+        needs="<!--,format,portant,system,truct,adm,stant,developer,prompt,overr,urgent,human",
     ),
     _form(
         "talks about the task",
@@ -129,6 +144,7 @@ FORMS = (
         rf"\b{_TASK}\s+(?:that\s+|which\s+)?(?:i|we|the\s+user)\s+(?:have\s+|had\s+)?(?:gave|given|asked|assigned)\b"
         rf"|\byour\s+(?:current|original|initial|main|actual)\s+{_TASK}\b"
         rf"|\bthe\s+user(?:'s|s')\s+(?:\w+\s+)?{_TASK}\b|\bthe\s+user\s+(?:has|wants|also|now|originally)\b",
+        needs="user,task,quest,quer,truct,goal,object,convers",
     ),
     _form(
         "comes before the task",
@@ -144,6 +160,7 @@ FORMS = (
         "your,new",
         r"\byour\s+(?:new|real|true|only|updated)\s+(?:task|goal|objective|instructions?|mission|directive)s?\b"
         r"|\bnew\s+(?:instructions?|task|directive)s?\s*:",
+        needs="task,goal,object,truct,ss,rect",
     ),
     _form(
         "keeps it from the user",
@@ -151,6 +168,7 @@ FORMS = (
         "not,n't,never,without",
         r"\b(?:do\s+not|don't|never|without)\s+(?:\w+\s+)?(?:tell|mention|inform|reveal|notif|alert|ask|disclos|report)\w*\b"
         r"[^.\n]{0,40}\b(?:user|human|owner|operator)\b",
+        needs="user,human,owner,operator",
     ),
     _form(
         "obliges",

@@ -65,7 +65,7 @@ def overrides(text: str) -> str | None:
 
 def _find_override(text: str) -> str | None:
     plain = plain_text(text[:MAX_SCANNED_CHARS])
-    near = _windows(plain)
+    near = _windows(fold_case(plain))
     strong = [form for form in FORMS if form.weight == ENOUGH and form in near]
     return next((form.name for form in strong if form.pattern.search(plain)), None)
 
@@ -174,7 +174,12 @@ def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
 
 
 def _cues(text: str) -> list[Cue]:
-    telling = [cue for form, windows in _windows(text).items() for cue in _matches(form, text, windows)]
+    lowered = fold_case(text)
+    telling = [
+        cue
+        for form, windows in _windows(lowered).items()
+        for cue in _matches(form, text, [window for window in windows if form.may_match(lowered[slice(*window)])])
+    ]
     if not telling:
         return []
     around = _merge([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
@@ -182,10 +187,10 @@ def _cues(text: str) -> list[Cue]:
     return sorted(telling + supporting)
 
 
-def _windows(text: str) -> dict[InstructionForm, list[tuple[int, int]]]:
+def _windows(lowered: str) -> dict[InstructionForm, list[tuple[int, int]]]:
     """The stretches in which each phrasing could match, given its anchors."""
     near: dict[InstructionForm, list[tuple[int, int]]] = {}
-    for index, start, end in _ANCHORS.find_matches_as_indexes(fold_case(text), overlapping=True):
+    for index, start, end in _ANCHORS.find_matches_as_indexes(lowered, overlapping=True):
         near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
     return {form: _merge(sorted(windows)) for form, windows in near.items()}
 

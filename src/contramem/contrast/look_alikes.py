@@ -15,7 +15,9 @@ _PAIRS = (
 _LATIN = {ord(pair[0]): pair[-1] for pair in _PAIRS.split()}
 _SIGNS = {start + place: chr(ord("a") + place) for start in (0x1F150, 0x1F170, 0x1F1E6) for place in range(26)}
 """Letters on a dark disk or square, and those that flags are made of. Unicode does not call them letters."""
-_FOREIGN_WORD = re.compile(rf"[^\W\d_]*[{''.join(map(chr, _LATIN))}][^\W\d_]*")
+_SIGN = re.compile(f"[{''.join(map(chr, _SIGNS))}]")
+_LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _LATIN))}]")
+_FOREIGN_WORD = re.compile(rf"[^\W\d_]*{_LOOK_ALIKE.pattern}[^\W\d_]*")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
 
 
@@ -25,7 +27,7 @@ def fold_look_alikes(text: str) -> str:
     if text.isascii():
         return text
     text = fold_signs(unicodedata.normalize("NFKC", text))
-    if not _LATIN_LETTER.search(text) or not _FOREIGN_WORD.search(text):
+    if not _LATIN_LETTER.search(text) or not _LOOK_ALIKE.search(text):
         return text
     mostly_latin = len(_LATIN_LETTER.findall(text)) * 2 > sum(char.isalpha() for char in text)
     return _FOREIGN_WORD.sub(lambda match: _fold_word(match[0], mostly_latin), text)
@@ -33,7 +35,7 @@ def fold_look_alikes(text: str) -> str:
 
 def fold_signs(text: str) -> str:
     """Replace signs that show a Latin letter by that letter."""
-    return text.translate(_SIGNS)
+    return text.translate(_SIGNS) if _SIGN.search(text) else text
 
 
 def _fold_word(word: str, mostly_latin: bool) -> str:
