@@ -43,10 +43,13 @@ def loops(sides: RunsByOutcome) -> Iterator[Signal]:
     """The same call with the same arguments, over and over."""
     looping: dict[str, list[tuple[PacketRun, Step, int]]] = defaultdict(list)
     for run in sides.all:
-        counts = Counter(same_call(step) for step in run.actions if step.function)
-        for step in {same_call(step): step for step in run.actions if step.function}.values():
-            if counts[same_call(step)] >= LOOP_LENGTH:
-                looping[step.function].append((run, step, counts[same_call(step)]))
+        steps_by_call: dict[tuple[str, str], list[Step]] = defaultdict(list)
+        for step in run.actions:
+            if step.function:
+                steps_by_call[same_call(step)].append(step)
+        for steps in steps_by_call.values():
+            if len(steps) >= LOOP_LENGTH:
+                looping[steps[0].function].append((run, steps[-1], len(steps)))
     for function, cases in sorted(looping.items()):
         most = max(count for _, _, count in cases)
         failing = tuple(dict.fromkeys(run.letter for run, _, _ in cases if not run.passed))

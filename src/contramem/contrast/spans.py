@@ -169,7 +169,7 @@ def _special_at(text: str, position: int) -> Span | None:
 
 def _date_after_month(text: str, position: int) -> Span | None:
     """The `5, 2024` of `May 5, 2024`, or a number introduced as a year: dates stay whole."""
-    if text[position - 1 : position] != " ":
+    if text[position - 1 : position] != " " or not (text[position - 2].isalpha() or text[position - 2] == "."):
         return None
     before = max(0, position - 14)
     if _MONTH_BEFORE.search(text, before, position):

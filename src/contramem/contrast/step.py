@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -21,6 +22,8 @@ from contramem.traces.effects import words
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Trajectory
 
 MAX_SHAPE_CHARS = 24
+MAX_KEPT_CHARS = 200
+"""The shapes of longer texts are not cached."""
 MAX_PROSE_CHARS = 160
 
 
@@ -156,9 +159,17 @@ _COMMANDS = frozenset("command cmd code script sql expression".split())
 
 def shape_of(value: object) -> str:
     """How a value is written: digits as 9, letters as A and a, with runs of lower-case letters collapsed."""
-    latin = _OTHER_LETTERS.sub(lambda letters: _in_latin(letters[0]), str(value))
-    text = _DIGIT.sub("9", _LOWER.sub("a", _UPPER.sub("A", latin)))
-    return text if len(text) <= MAX_SHAPE_CHARS else ""
+    text = str(value)
+    return _shape_once(text) if len(text) <= MAX_KEPT_CHARS else _shape_of_text(text)
+
+
+def _shape_of_text(text: str) -> str:
+    latin = text if text.isascii() else _OTHER_LETTERS.sub(lambda letters: _in_latin(letters[0]), text)
+    shape = _DIGIT.sub("9", _LOWER.sub("a", _UPPER.sub("A", latin)))
+    return shape if len(shape) <= MAX_SHAPE_CHARS else ""
+
+
+_shape_once = lru_cache(maxsize=1 << 12)(_shape_of_text)  # runs of one task pass mostly the same values
 
 
 def _in_latin(letters: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -280,19 +280,19 @@ def is_vocabulary(values: Iterable[str], role: str) -> bool:
     return plain and not personal and (category or all(_LOWER_OR_UPPER.fullmatch(value) for value in values))
 
 
-def scalars(value: Any, role: str = "") -> Iterator[tuple[str, Any]]:
+def scalars(value: Any, role: str = "") -> list[tuple[str, Any]]:
     """(role, scalar) of everything in an argument. Items of a list, and keys that are data, have the role of their
     container."""
     if isinstance(value, dict):
+        found = []
         for key, child in value.items():
             name = str(key)
             if is_field(name):
-                yield from scalars(child, name)
+                found += scalars(child, name)
             else:
-                yield role, name
-                yield from scalars(child, role)
-    elif isinstance(value, (list, tuple)):
-        for child in value:
-            yield from scalars(child, role)
-    else:
-        yield role, value
+                found.append((role, name))
+                found += scalars(child, role)
+        return found
+    if isinstance(value, (list, tuple)):
+        return [scalar for child in value for scalar in scalars(child, role)]
+    return [(role, value)]

@@ -80,6 +80,7 @@ def plain_text(value: Any) -> str:
     return str(value).strip().casefold()
 
 
+MAX_SPELLED_CHARS = 40
 MAX_NUMBER = 1e300
 """Programs pass larger ones and infinity, but nothing can be calculated with them."""
 
@@ -94,17 +95,32 @@ def read_number(value: Any) -> float | None:
     """The number that a value is or spells; None if it is not a number."""
     if not isinstance(value, str):
         return take_number(value)
-    match = _NUMBER.fullmatch(value.strip()) if len(value) < 40 else None
+    return _read_spelled(value) if len(value) < MAX_SPELLED_CHARS else None
+
+
+@lru_cache(maxsize=1 << 14)  # thousands of guards compare the same values
+def _read_spelled(text: str) -> float | None:
+    match = _NUMBER.fullmatch(text.strip())
     return float(f"{match[1]}{match[2].replace(',', '')}{match[3] or ''}") if match else None
 
 
 MAX_SHAPE_CHARS = 40
+MAX_KEPT_CHARS = 200
+"""The shapes of longer texts are not cached."""
 _RUNS = re.compile(r"\d+|[^\W\d_]+")
 
 
 def shape_of(value: Any) -> str:
     """The shape of a value without its content: `2026-W05` is `9-A9`, `Jane Doe` is `Aa Aa`."""
-    return _RUNS.sub(_letters, str(value))[:MAX_SHAPE_CHARS]
+    text = str(value)
+    return _shape_once(text) if len(text) <= MAX_KEPT_CHARS else _shape_of_text(text)
+
+
+def _shape_of_text(text: str) -> str:
+    return _RUNS.sub(_letters, text)[:MAX_SHAPE_CHARS]
+
+
+_shape_once = lru_cache(maxsize=1 << 12)(_shape_of_text)  # runs pass the same values again and again
 
 
 def _letters(match: re.Match[str]) -> str:

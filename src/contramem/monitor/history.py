@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from contramem.monitor.comparison import plain_text, read_number
@@ -62,6 +62,13 @@ class RunHistory:
         for order in range(start, len(self._results)):
             name, content = self._results[order]
             if name == function:
-                values = field_values(decode_result(content), field)
-                listed.append((order, frozenset(plain_text(value) for value in values)))
+                values = _read_text(content, field) if isinstance(content, str) else _read_values(content, field)
+                listed.append((order, values))
         return listed
+
+
+def _read_values(content: Any, field: str) -> frozenset[str]:
+    return frozenset(plain_text(value) for value in field_values(decode_result(content), field))
+
+
+_read_text = lru_cache(maxsize=1 << 12)(_read_values)  # runs of one task mostly get the same results

@@ -54,9 +54,9 @@ def _decode_lines(text: str) -> Any:
 
 def field_values(result: Any, field: str) -> Iterator[Any]:
     """Every scalar under `field`, at any depth. `customer.tier` means `tier` inside `customer`."""
-    path = field.split(".")
+    path = tuple(field.split("."))
     for place, value in walk(result):
-        if place[-len(path) :] == tuple(path):
+        if place[-len(path) :] == path:
             yield value
 
 

@@ -32,13 +32,14 @@ _FORMS = tuple(
         (r"\d{4}-W\d{2}", "YYYY-Www"),
     )
 )
+_DIGIT = re.compile(r"\d")
 _NAMES = frozenset({"guards", "functions_used", "card_id"})
 """Fields that programs read."""
 
 
 def write_dates_as_forms(text: Text) -> Text:
     """A lesson without dates of particular tasks. Guards stay: they are checked as written."""
-    if not re.search(r"\d", str(text)):
+    if not _DIGIT.search(str(text)):
         return text
     fields: dict[str, Any] = text.model_dump()
     general = {name: value if name in _NAMES else _generalize(value) for name, value in fields.items()}
@@ -47,7 +48,7 @@ def write_dates_as_forms(text: Text) -> Text:
 
 def _generalize(value: Any) -> Any:
     if isinstance(value, str):
-        for pattern, form in _FORMS:
+        for pattern, form in _FORMS if _DIGIT.search(value) else ():
             value = pattern.sub(partial(_form_of, form), value)
         return value
     if isinstance(value, dict):
