@@ -33,8 +33,8 @@ class Automaton(ABC):
         self.guard = guard
         self._first = parse_pattern(guard.function)
         self._then = parse_pattern(guard.then) if guard.then else self._first
-        self._open_conditions = keep_unmet_by_task(guard.conditions, task)
-        self._open_exceptions = keep_unmet_by_task(guard.exceptions, task)
+        self._open_conditions = keep_unmet_by_task(guard.conditions, task) if guard.when else []
+        self._open_exceptions = keep_unmet_by_task(guard.exceptions, task) if guard.unless else []
         self._broken = False
         self._clock: float | None = None
 
@@ -393,6 +393,11 @@ def relevant_functions(guard: Guard) -> frozenset[str] | None:
     conditions = (each for each in (*guard.conditions, *guard.exceptions) if not isinstance(each, TaskSays))
     names += [function for condition in conditions for function in condition.relevant_functions]
     return frozenset(names) if all(names) else None
+
+
+def asks_for_request(guard: Guard) -> bool:
+    """Does it depend on the text of the request?"""
+    return any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
 
 
 def automaton(guard: Guard, task: str = "") -> Automaton:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
 from contramem.monitor.action import Action, actions_of_run, actions_of_steps
-from contramem.monitor.automaton import automaton, relevant_functions
+from contramem.monitor.automaton import asks_for_request, automaton, relevant_functions
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 from contramem.notes import notes_of, share
@@ -71,19 +72,41 @@ def _replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
     relevant = relevant_functions(guard) if guard.within is None else None
+    made = _actions_of(run, packet)
+    if relevant is None:
+        heard = made.actions
+    elif not relevant.isdisjoint(made.functions):
+        heard = [action for action in made.actions if action.function in relevant]
+    elif not asks_for_request(guard):
+        return _verdict_without_calls(guard)
+    else:
+        heard = []
     recorded = packet.recorded.get(run.letter)
     watcher = automaton(guard, recorded.task if recorded else "")
-    for action in _actions_of(run, packet):
-        if relevant is None or action.function in relevant:
-            watcher.observe(action)
+    for action in heard:
+        watcher.observe(action)
     return watcher.verdict
 
 
-def _actions_of(run: PacketRun, packet: Packet) -> list[Action]:
-    """The actions of one run. They live as long as the packet: hundreds of guards are replayed on them."""
-    by_letter: dict[str, list[Action]] = vars(packet).setdefault("actions_by_letter", {})
+@lru_cache(maxsize=1 << 12)
+def _verdict_without_calls(guard: Guard) -> Verdict:
+    """The verdict on runs that call none of the guard's functions."""
+    return automaton(guard).verdict
+
+
+class _RunActions(NamedTuple):
+    """The actions of one run, and the functions they call."""
+
+    actions: list[Action]
+    functions: frozenset[str]
+
+
+def _actions_of(run: PacketRun, packet: Packet) -> _RunActions:
+    """They live as long as the packet: hundreds of guards are replayed on them."""
+    by_letter: dict[str, _RunActions] = vars(packet).setdefault("actions_by_letter", {})
     if run.letter not in by_letter:
-        by_letter[run.letter] = [*actions_of_steps(run.actions, packet.recorded.get(run.letter))]
+        actions = [*actions_of_steps(run.actions, packet.recorded.get(run.letter))]
+        by_letter[run.letter] = _RunActions(actions, frozenset(action.function for action in actions))
     return by_letter[run.letter]
 
 

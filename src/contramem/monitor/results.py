@@ -54,10 +54,23 @@ def _decode_lines(text: str) -> Any:
 
 def field_values(result: Any, field: str) -> Iterator[Any]:
     """Every scalar under `field`, at any depth. `customer.tier` means `tier` inside `customer`."""
-    path = tuple(field.split("."))
-    for place, value in walk(result):
-        if place[-len(path) :] == path:
-            yield value
+    if "." in field:
+        path = tuple(field.split("."))
+        yield from (value for place, value in walk(result) if place[-len(path) :] == path)
+        return
+    # The same for a single name, without writing down the path of each value.
+    stack = [(False, result)]
+    count = 0
+    while stack and count < MAX_VALUES:
+        is_under_field, node = stack.pop()
+        if isinstance(node, dict):
+            stack += [(str(key) == field, child) for key, child in reversed(node.items())]
+        elif isinstance(node, (list, tuple, set)):
+            stack += [(is_under_field, child) for child in reversed(list(node))]
+        elif node is not None:
+            count += 1
+            if is_under_field:
+                yield node
 
 
 def walk(result: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -67,9 +80,9 @@ def walk(result: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     while stack and count < MAX_VALUES:
         place, node = stack.pop()
         if isinstance(node, dict):
-            stack.extend(((*place, str(key)), child) for key, child in reversed(node.items()))
+            stack += [((*place, str(key)), child) for key, child in reversed(node.items())]
         elif isinstance(node, (list, tuple, set)):
-            stack.extend((place, child) for child in reversed(list(node)))
+            stack += [(place, child) for child in reversed(list(node))]
         elif node is not None:
             count += 1
             yield place, node
