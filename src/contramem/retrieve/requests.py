@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.retrieve.terms import TERMS, term
 from contramem.retrieve.tokens import tokenize
 
 NAME_WORDS = 2
+MAX_KEPT_CHARS = 100
+"""The words of longer values are not cached."""
 
 _PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
@@ -24,7 +27,16 @@ def request_words(masked: str, values: Iterable[str]) -> str:
     `values` are what the placeholders stand for. The words of names of one or two words among them are left out, and so
     are words with a digit: they distinguish one task from another, not one kind of task from another.
     """
-    names = (name for value in values if len(name := tokenize(value)) <= NAME_WORDS)
+    names = (name for value in values if len(name := _words_of(value)) <= NAME_WORDS)
     private = {word for name in names for word in name} - ORDINARY_WORDS
     words = {word for word in tokenize(_PLACEHOLDER.sub(" ", masked)) if word.isalpha() and word not in private}
     return " ".join((TERMS, *sorted(term(word) for word in words)))
+
+
+def _words_of(value: str) -> tuple[str, ...]:
+    return _words_once(value) if len(value) <= MAX_KEPT_CHARS else tuple(tokenize(value))
+
+
+@lru_cache(maxsize=1 << 14)  # the values of a task are asked for with each of its cards
+def _words_once(value: str) -> tuple[str, ...]:
+    return tuple(tokenize(value))

@@ -8,6 +8,7 @@ values, which cannot form cycles, so the garbage collector need not look at them
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -136,7 +137,7 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def task_key(self) -> str:
         """What makes two runs attempts at the same task: environment, id and, where it was authored, the text."""
-        text = (self.text_digest or digest(self.task))[:6] if self.authored else ""
+        text = (self.text_digest or _digest_once(self.task))[:6] if self.authored else ""
         return str(TaskKey(f"{self.environment}/{self.task_id}", text))
 
     @property
@@ -155,3 +156,6 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 def digest(text: str) -> str:
     """A short, stable name for `text`."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+_digest_once = lru_cache(maxsize=1024)(digest)  # all runs of a task have its text
