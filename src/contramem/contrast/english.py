@@ -275,6 +275,9 @@ IRREGULAR = {form: lemma for lemma, forms in _FORMS.items() for form in forms.sp
 
 _ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ies", "ied", "ions", "ion", "iest", "est", "ers", "er",
             "ed", "es", "ly", "als", "al", "ments", "ment", "s", "e", "y")  # fmt: skip
+_ENDINGS_BY_LETTER = {
+    letter: [ending for ending in _ENDINGS if ending[-1] == letter] for letter in {ending[-1] for ending in _ENDINGS}
+}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -286,7 +289,7 @@ def stem(word: str) -> str:
 
 
 def _without_ending(word: str) -> str:
-    for ending in _ENDINGS:
+    for ending in _ENDINGS_BY_LETTER.get(word[-1:], ()):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
             break

@@ -40,7 +40,7 @@ MAX_LINE_BYTES = 32 << 20
 MAX_RATIO = 200
 """The maximum compression ratio of a file that unpacks to more than `ALWAYS_UNPACKED_BYTES`."""
 ALWAYS_UNPACKED_BYTES = 64 << 20
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 MAX_ARCHIVE_BYTES = 64 << 30
 ALWAYS_UNPACKED_ARCHIVE_BYTES = 512 << 20
 """What an archive may always unpack to; beyond that, `MAX_RATIO` applies. Archives of runs reach a ratio of 50."""
