@@ -381,6 +381,7 @@ def _clean_text(text: str) -> str:
 _clean_once = lru_cache(maxsize=1024)(_clean_text)  # runs of one task mostly read the same results
 
 
+@lru_cache(maxsize=8192)  # the same few names stand in every run
 def _clean_key(key: str) -> str:
     """The name of a field; a digest if something is hidden in it."""
     name = _read(key)

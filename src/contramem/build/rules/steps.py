@@ -78,4 +78,6 @@ def find_guarded_calls(run: PacketRun, guard: Guard) -> list[Step]:
 
 def matches(pattern: Pattern, step: Step) -> bool:
     """Is this step one of the pattern's actions?"""
+    if pattern.function and pattern.function != step.function:
+        return False
     return any(pattern.matches(action) for action in actions_of_steps((step,)))
