@@ -14,6 +14,8 @@ garage.py      honest runs of a garage, as sessions of Google's Agent Developmen
 eighth_family.py, eighth_places.py, eighth_credentials.py  every part of an event, texts over several fields
 theatre.py     honest runs of a box office, as OpenTelemetry spans
 ninth_family.py  texts, places and secrets in spans
+harbour.py     honest runs of a harbour office's terminal, as OpenHands evaluations
+tenth_family.py  what a coding agent's terminal shows: hints, logs, command lines, files
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

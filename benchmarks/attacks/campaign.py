@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from attacks import clinic, depot, desk, garage, theatre
+from attacks import clinic, depot, desk, garage, harbour, theatre
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run
@@ -39,6 +39,13 @@ from attacks.seventh_places import (
 )
 from attacks.sixth_family import make_sixth_credential
 from attacks.sixth_places import READ_SIXTH_PLACES, SIXTH_PLACES
+from attacks.tenth_family import (
+    NAMED_TENTH_PLACES,
+    READ_TENTH_PLACES,
+    SECRET_TENTH_PLACES,
+    TENTH_PLACES,
+    make_tenth_credential,
+)
 from attacks.texts import PlantedText, fold, make_text, shingles_of
 from attacks.third_credentials import make_third_credential
 from attacks.third_places import THIRD_PLACES, WHOLE_TEXT_PLACES
@@ -58,6 +65,7 @@ PLACES = {
     7: SEVENTH_PLACES,
     8: EIGHTH_PLACES,
     9: NINTH_PLACES,
+    10: TENTH_PLACES,
 }
 """Where a family plants its texts; the first two share theirs."""
 _READ_PLACES = {
@@ -66,6 +74,7 @@ _READ_PLACES = {
     7: READ_SEVENTH_PLACES,
     8: READ_EIGHTH_PLACES,
     9: READ_NINTH_PLACES,
+    10: READ_TENTH_PLACES,
 }
 """Where whoever uses the instruments reads a text. Places of two families may have one name and be different."""
 _READ_PLACES_OF_DESK = READ_PLACES | READ_FOURTH_PLACES
@@ -77,6 +86,7 @@ SECRETS = {
     7: (make_seventh_credential, SECRET_SEVENTH_PLACES, NAMED_SEVENTH_PLACES),
     8: (make_eighth_credential, SECRET_EIGHTH_PLACES, NAMED_EIGHTH_PLACES),
     9: (make_ninth_credential, SECRET_NINTH_PLACES, NAMED_NINTH_PLACES),
+    10: (make_tenth_credential, SECRET_TENTH_PLACES, NAMED_TENTH_PLACES),
 }
 """What a family makes its secrets with, and where it puts them: in words, and under a name."""
 
@@ -134,7 +144,7 @@ def make_campaign(
 
 def world_of(family: int) -> ModuleType:
     """Whose honest runs it is that a family plants in."""
-    return {5: depot, 6: depot, 7: clinic, 8: garage, 9: theatre}.get(family, desk)
+    return {5: depot, 6: depot, 7: clinic, 8: garage, 9: theatre, 10: harbour}.get(family, desk)
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:

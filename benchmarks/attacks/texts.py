@@ -16,6 +16,7 @@ from attacks import (
     second_family,
     seventh_family,
     sixth_family,
+    tenth_family,
     third_family,
 )
 from attacks.languages import LANGUAGES
@@ -40,6 +41,7 @@ _TRANSFORMED = frozenset().union(
             seventh_family,
             eighth_family,
             ninth_family,
+            tenth_family,
         )
     )
 )
@@ -128,6 +130,7 @@ FAMILIES = {
     7: (seventh_family.LANGUAGES, seventh_family.DISGUISES),
     8: (eighth_family.LANGUAGES, eighth_family.DISGUISES),
     9: (ninth_family.LANGUAGES, ninth_family.DISGUISES),
+    10: (tenth_family.LANGUAGES, tenth_family.DISGUISES),
 }
 
 
