@@ -70,3 +70,22 @@ def test_an_argument_in_another_language_keeps_its_choices() -> None:
         for number, value in enumerate(("offen", "zu", "offen", "zu"))
     ]
     assert Vocabulary(tasks).keeps("Desk.assign", "zustand", "offen")
+
+
+@pytest.mark.parametrize("line", ["the_gate_opens_with_185397", "git ~hazel/docks", "su hazel"])
+def test_what_was_typed_into_a_shell_is_never_shown_however_many_tasks_share_it(line: str) -> None:
+    type_it = call("shell.git", {"command": line})
+    tasks = [
+        [run(source, True, type_it, "Done.", task=f"Task {number}.", task_id=f"t{number}") for source in "ab"]
+        for number in range(4)
+    ]
+    assert not Vocabulary(tasks).keeps("shell.git", "command", line)
+
+
+def test_the_command_of_a_tool_that_is_no_shell_stays_a_word_of_its_interface() -> None:
+    edit = call("Editor.edit", {"command": "view"})
+    tasks = [
+        [run(source, True, edit, "Done.", task=f"Task {number}.", task_id=f"t{number}") for source in "ab"]
+        for number in range(4)
+    ]
+    assert Vocabulary(tasks).keeps("Editor.edit", "command", "view")

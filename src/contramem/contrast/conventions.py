@@ -19,6 +19,7 @@ from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
 from contramem.traces.sanitize import plain_label
 from contramem.traces.secret_names import is_secret_name
+from contramem.traces.shell import is_command_line
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TASKS, MIN_SOURCES = 3, 2
@@ -140,6 +141,8 @@ def _is_token(word: str, text: str) -> bool:
 
 def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:
     for name, value in event.arguments.items():
+        if is_command_line(event.function, name):
+            continue
         if isinstance(value, (str, int, float)) and not isinstance(value, bool) and _may_be_shared(value, name):
             yield (event.function, name), value
 

@@ -25,6 +25,7 @@ from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, wit
 from contramem.traces.effects import words
 from contramem.traces.sanitize import is_choice
 from contramem.traces.secret_names import is_secret_name
+from contramem.traces.shell import is_command_line
 from contramem.traces.trajectory import Tool, Trajectory
 
 MIN_TASKS = 4
@@ -136,7 +137,8 @@ class Vocabulary:
                 slots = [slot for name, argument in event.arguments.items() for slot in scalars(argument, name)]
                 error = event.result.error if event.result is not None else None
                 for role, value in slots:
-                    self._count((event.function, role), value, key)
+                    if not is_command_line(event.function, role):
+                        self._count((event.function, role), value, key)
                 if error:
                     self._learn_refusal(event.function, error, slots, key)
                 if event.result is not None and number < RUNS_PER_TASK_FOR_FIELDS:

@@ -88,6 +88,11 @@ def is_program(function: str) -> bool:
     return function.startswith(f"{APP}.")
 
 
+def is_command_line(function: str, argument: str) -> bool:
+    """Does this argument of a call hold what somebody typed into a shell? It may say anything, however short it is."""
+    return argument in _ARGUMENTS and is_program(function)
+
+
 def exit_code_error(function: str, content: object) -> str | None:
     """The error that the exit code in a shell result admits to. `grep` that finds nothing has not failed."""
     app, _, program = function.rpartition(".")
