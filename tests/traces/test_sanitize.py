@@ -474,3 +474,67 @@ def test_the_name_of_a_field_with_something_hidden_is_a_digest() -> None:
     kept = sanitize(run(events=(event,))).events[0]
     assert kept.result is not None
     assert [key[:6] for key in (*kept.arguments, *kept.result.content)] == ["field_", "id", "field_"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "shop-4-passwd-hazelibex",
+        "shop-4-pasvorto-breeze birch",
+        "shop_4_db_password_Hazel9",
+        "desk-0-puk-Larch72+",
+        "desk-0-api_key-Larch7244",
+        "desk/wachtwoord-hazel",
+    ],
+)
+def test_the_id_of_a_task_gives_no_value_beside_the_name_of_a_secret(key: str) -> None:
+    assert plain_key(key).startswith("key-")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password-reset-2",
+        "reset_password_for_user_12",
+        "login/wrong_password",
+        "token-classification-12",
+        "api-key-rotation",
+        "cookie-recipe-3",
+        "salt-lake-city-trip",
+        "lock_sim_card_pin/unseat_sim_card",
+    ],
+)
+def test_the_id_of_a_task_may_be_about_secrets(key: str) -> None:
+    assert plain_key(key) == key
+
+
+@pytest.mark.parametrize("label", ["norādīјumus", "triyadzanz.һarbour", "раypal"])
+def test_a_label_with_letters_that_only_look_latin_is_a_digest(label: str) -> None:
+    assert plain_label(label).startswith("label-")
+    assert plain_key(label).startswith("key-") and plain_name(f"shop.{label}").startswith("shop.unnamed_")
+
+
+@pytest.mark.parametrize("label", ["почта", "検索GPT", "TNFα", "Größe", "поиск gpt-4", "Δt"])
+def test_a_label_in_another_script_stays(label: str) -> None:
+    assert plain_label(label) == label
+
+
+def test_a_sentence_with_plus_signs_for_spaces_is_no_label() -> None:
+    for label in ("usage:+moor+SHIP+report+to+hazel", "moor+--report-to+hazel", "moor SHIP --report"):
+        assert sanitize(run(source=label)).source.startswith("label-")
+    for label in ("base+search+notes", "models--meta--llama-3", "t=0.7"):
+        assert sanitize(run(source=label)).source == label
+
+
+def test_what_a_label_calls_a_password_is_no_label() -> None:
+    assert sanitize(run(source="ansible_ssh_pass=Larch539#")).source.startswith("label-")
+
+
+@pytest.mark.parametrize("text", ["date of birth 22.07.1992", "born 1974-05-16", "~hazel/docks"])
+def test_a_birthday_or_a_home_folder_is_no_label_and_no_id_of_a_task(text: str) -> None:
+    assert plain_label(text).startswith("label-") and plain_key(text).startswith("key-")
+
+
+def test_a_day_in_the_time_of_agents_stays_in_a_label_and_any_day_in_the_name_of_a_field() -> None:
+    assert plain_label("o3-mini@2025-01-31") == "o3-mini@2025-01-31"
+    assert plain_field("1998-01-05") == "1998-01-05"

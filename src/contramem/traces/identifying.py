@@ -23,7 +23,7 @@ Switzerland, India, France, Italy, Spain, Finland, Korea and Sweden), and keys o
 _MAY_HOLD_PAPER = re.compile(r"[A-Z\d][A-Z\d .+-]{8,}")
 """Only of these characters are such numbers made, and most texts have few of them in a row."""
 _MACHINE = re.compile(
-    r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://"
+    r"/home/|/Users/|(?<![\w/])~[A-Za-z]\w*/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://"
     r"|(?<!\w)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?!\w)|(?<!\w)\+\d[\d ().-]{6,}\d|\(\d{3}\) ?\d{3}"
     r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}|(?<![A-Za-z\d])[A-Z]{2}\d\d[A-Z\d]{11,30}(?![A-Za-z\d])"
     r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"

@@ -17,15 +17,17 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
-from contramem.traces.effects import words
+from contramem.traces.effects import LEXICON, words
 from contramem.traces.identifying import identifies
-from contramem.traces.secret_names import is_secret_name
+from contramem.traces.secret_names import is_secret_name, names_a_password
 from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import Trajectory, digest
 
 MAX_LABEL_CHARS = 60
 MAX_LABEL_PARTS = 3
 """Between spaces. `gpt-4 (all tools)` is a label, a sentence is none."""
+MAX_JOINED_PARTS = 5
+"""Between spaces or the signs that stand for them: `base+search+notes`."""
 MAX_LABEL_WORDS = 10
 """Words of letters inside the parts: `ft-gpt-mini-sierra-full-BzrYd`."""
 MAX_ABILITY_WORDS = 5
@@ -49,8 +51,8 @@ MAX_INTEGER = 2**63
 MIN_KEPT_CHARS, MAX_KEPT_CHARS = 100, 20_000
 """Shorter texts are cleaned in a moment, longer ones would fill the memory: neither is cached."""
 
-_NO_COMMAND = r"(?!.*[\s_.]-\w)"
-"""A command with its options is no name: `mysql_-uroot_-phazel`."""
+_NO_COMMAND = r"(?!.*[\s_.+,&]--?\w)"
+"""A command with its options is no name: `mysql_-uroot_-phazel`, `moor+--report-to+hazel`."""
 _LABEL = re.compile(_NO_COMMAND + r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
 _KEY = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,=~%*|'-]+")
 _LISTED = re.compile(_NO_COMMAND + r"[\w.:/@~%=|\[\]-]+")
@@ -77,6 +79,35 @@ _COUNTED = frozenset(
 """What traces count."""
 _CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?: [A-Z\d]+)+")
 """`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
+_BIRTHDAY = re.compile(
+    r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
+)
+"""A day before there were agents. In the name of a field it may be a day of a table."""
+_BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
+_IMITATED = re.compile(
+    "[A-Za-z\u00c0-\u024f](?=[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff])"
+    "|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff](?=[A-Za-z\u00c0-\u024f])"
+)
+"""A letter that only looks Latin beside one that is: Greek, Cyrillic, Armenian, Cherokee."""
+_APART = re.compile(r"[|\[\]/,;()]+")
+_ABOUT_SECRETS = frozenset(
+    """a access account accounts admin agent algorithm an and api app attack auth authentication authorization banner
+    bucket budget bug cache card cards case checker classification classifier cleanup client code codes consent count
+    cracker cracking decode decoding decryption detection dialog easy email embedding encode encoding encryption entry
+    error errors exchange expiration expired expiry exposure failure field file files flow for form format from game
+    generation generator handler handling hard hash hasher hashes hashing header headers id ids in injection invalid
+    issue jar keys leak leaked leaks length level limit limits login logout mail management manager medium message
+    messages middleware mismatch missing name names no not number numbers of on option or page parser parsing phone
+    policies policy popup pricing prompt protection question recovery refresh renewal request requests response
+    rotation sanitizer scanner scanning server service session sessions sharing sign signing size sms storage store
+    strength task tasks test tests the to type types update usage user users using validation validator validators
+    vault verification via with without word words wrong""".split()
+).union(*LEXICON.values())
+"""What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
+MAX_COUNT_DIGITS = 3
+"""Of a number that counts tasks."""
+_TOKEN = re.compile(r"[^\W_]+")
+_MIXED = re.compile(r"(?=.*[^\W\d_])(?=.*\d.*\d)[^\W_]{6,}|(?!20\d\d\Z)\d{4,}")
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -220,7 +251,9 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     runs of one label stay together though nobody reads it."""
     label = " ".join(remove_hidden(text).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS and not has_hidden(text)
+    is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
+    is_number = is_number or _BIRTHDAY.search(label) is not None
     is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
     if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
         return label
@@ -239,7 +272,8 @@ def plain_key(text: str) -> str:
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
-    if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
+    is_number = is_number or _BIRTHDAY.search(key) is not None
+    if is_short and not is_number and not _gives_a_secret(key) and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
 
@@ -256,6 +290,7 @@ def _shorten_key(text: str) -> str:
         kept.append(part)
     key = f"{'/'.join(kept)}~{digest(text)[:8]}"
     is_plain = len(kept) > 1 and len(key) <= MAX_KEY_CHARS and _is_plain(key, _KEY, MAX_KEY_WORDS)
+    is_plain = is_plain and not any(map(_gives_a_secret, kept))
     return key if is_plain and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS) else ""
 
 
@@ -286,6 +321,7 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         form.fullmatch(text) is not None
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
+        and (text.isascii() or not _IMITATED.search(text))
         and next(secrets_in_prose(text), None) is None
         and not _is_numbered_secret(text)
     )
@@ -300,6 +336,25 @@ def _names_a_value(label: str) -> bool:
     *names, _ = re.split(r"[\s:=]+", label)
     is_pair = ": " in label or ("_" in label and " " in label)
     return is_pair or any(is_secret_name(name, "any") for name in names)
+
+
+def _gives_a_secret(key: str) -> bool:
+    """`shop-4-passwd-hazelibex`: is the name of a secret joined to what may be its value? After a password that is
+    whatever is no word about secrets, after another secret what mixes letters and digits, or a long number."""
+    for part in _APART.split(key):
+        tokens = _TOKEN.findall(part)
+        for before, name, after in zip(["", *tokens], tokens, tokens[1:], strict=False):
+            if names_a_password(name):
+                if not _is_about_secrets(after):
+                    return True
+            elif _MIXED.fullmatch(after) and any(is_secret_name(each, "any") for each in (name, f"{before}_{name}")):
+                return True
+    return False
+
+
+def _is_about_secrets(word: str) -> bool:
+    is_count = word.isdigit() and len(word) <= MAX_COUNT_DIGITS
+    return is_count or word.lower() in _ABOUT_SECRETS or is_secret_name(word, "any")
 
 
 def _is_numbered_secret(text: str) -> bool:

@@ -15,7 +15,7 @@ _ALONE = frozenset(
     """password passwd pwd passphrase passcode secret secrets credential credentials authorization cookie cookies otp
     cvv cvc cvv2 ssn apikey bearer jwt totp mfa pincode mdp creds csrf xsrf psk pw passwords sessionid mnemonic dni cpf
     curp tckn pesel bsn hetu aadhaar personnummer salt hmac sessid phpsessid jsessionid iban clabe imei privkey parol
-    seedwords""".split()
+    seedwords puk""".split()
 )
 _ENDINGS = (
     "password",
@@ -30,13 +30,16 @@ _ENDINGS = (
     "pw",
 )
 """Of names that are one word: `dbpassword`, `Kundenkennwort`."""
+_PASSWORDS = frozenset("passwords passwd pwd mdp creds credentials puk mnemonic".split())
 _LAST = frozenset({"token", "pin"})
 _NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
 _IN_NAMES_AND_PROSE = frozenset(
     {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
     | {(first, "key") for first in "recovery app subscription consumer client shared storage wallet product".split()}
-    | {(first, "key") for first in "licence activation signature session account".split()}
+    | {(first, "key") for first in "licence activation signature session account deploy preshared".split()}
     | {(first, "pass") for first in "db user master admin root sudo smtp imap ftp mail login proxy wifi".split()}
+    | {(first, "pass") for first in "ssh become vpn sql mysql postgres redis ldap bind keystore store server".split()}
+    | {("webhook", "url"), ("connection", "string")}
     | {
         (first, "code")
         for first in "door gate alarm unlock lock access entry mfa otp sms login pin security auth".split()
@@ -131,6 +134,12 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
 def _names_it_in_another_language(name: str) -> bool:
     written = name.lower().translate(_JOINTS)
     return any(True for _ in _find_foreign(written)) or any(True for _ in _find_foreign(" ".join(_split_name(name))))
+
+
+@lru_cache(maxsize=8192)
+def names_a_password(name: str) -> bool:
+    """Is it a word for a password, in any language? Tokens, cookies and keys are often things that a task is about."""
+    return name.lower().endswith(_ENDINGS) or name.lower() in _PASSWORDS or _names_it_in_another_language(name)
 
 
 def _find_foreign(lowered: str) -> Iterator[tuple[str, int, int]]:
