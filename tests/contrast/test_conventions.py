@@ -89,3 +89,9 @@ def test_the_command_of_a_tool_that_is_no_shell_stays_a_word_of_its_interface() 
         for number in range(4)
     ]
     assert Vocabulary(tasks).keeps("Editor.edit", "command", "view")
+
+
+def test_a_value_that_brings_its_own_name_is_never_shown() -> None:
+    for value, is_shown in (("pass: cactus_canyon", False), ("first pet = newt", False), ("ratio:16", True)):
+        tasks = [task(number, "a", "b", owner=value) for number in range(3)]
+        assert Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", value) == is_shown

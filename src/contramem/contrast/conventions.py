@@ -31,6 +31,8 @@ Slot: TypeAlias = tuple[str, str]
 _JOINED_BEFORE = re.compile(r"[\w.\-]")
 _JOINED_AFTER = re.compile(r"[\w.\-]*\w")
 """What makes a word part of a longer one. A full stop alone ends a sentence."""
+_PAIR = re.compile(r"[^\W\d_]\s?[:=]\s")
+"""`pass: hazel`: a value with a name of its own, which may be that of anything."""
 _PERSONAL = names_where(lambda type_: type_.belongs_to_somebody)
 _NEVER = frozenset(
     """password passwd secret token key pin credential credentials text body content message description subject title
@@ -152,6 +154,6 @@ def _may_be_shared(value: str | int | float, name: str) -> bool:
         return False
     if not isinstance(value, str):
         return True
-    if not 1 < len(value) <= MAX_CHARS or is_time(value) or kind_by_form(value) in _PERSONAL:
+    if not 1 < len(value) <= MAX_CHARS or is_time(value) or kind_by_form(value) in _PERSONAL or _PAIR.search(value):
         return False
     return plain_label(value) == value and could_be_a_choice(value) and not is_secret_name(name, value)
