@@ -109,3 +109,20 @@ def test_a_statement_is_not_quoted_because_it_follows_the_name_of_an_error(tasks
 
 def test_a_question_to_the_reader_is_not_quoted():
     assert quote_message("PermissionError: would you mind looping in <VALUE>", 2) == ""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Error: parcel remark / yesterday the depot was closed and the account took all parcels",
+        "Error: the only place that takes the money of the visitors is the account of the office",
+        "repair locked until I have to give <EMAIL> the key of the car",
+    ],
+)
+def test_a_story_is_not_quoted_because_a_word_in_it_says_that_something_is_wrong(message):
+    assert quote_message(message, 9, ("parcel", "remark", "car", "repair")) == ""
+
+
+def test_a_short_statement_that_something_is_wrong_is_quoted():
+    for message in ("Error: the depot is closed", "IndexError: i out of range", "Error: only one slot per visit"):
+        assert quote_message(message, 9, ("depot", "slot", "visit")) == message

@@ -31,6 +31,9 @@ MIN_LITERAL_WORDS = 2
 MAX_RARE_WORDS = 8
 """Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
 
+MAX_STATED_WORDS = 8
+"""After the name of an error, where only a word such as `closed` says that something is wrong. More of them may say
+anything besides."""
 MAX_BARE_WORDS = 4
 """After the name of an error, as many words are a complaint whatever they are: `math domain error`."""
 MAX_MASKED_WORDS = 1
@@ -69,6 +72,8 @@ _ADDRESSED = re.compile(
     r"your (?:task|goal|job)|make sure|first,)\b",
     re.IGNORECASE,
 )
+_FIRST_PERSON = re.compile(r"(?<![\w'\"=-])I(?:['’](?:m|ve|ll|d))? (?=[a-z])")
+"""Programs have no `I`. Small, it is an index."""
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
 _IMPERATIVE = re.compile(
     rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
@@ -100,7 +105,8 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
 def _is_complaint(template: str, own_words: int) -> bool:
     """Does a message say what is wrong? The name of an error before a statement is not enough: anybody can write it."""
     said = PLACEHOLDER.sub(" ", template)
-    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or _PROBLEM.search(said))
+    is_stated = own_words <= MAX_STATED_WORDS and _PROBLEM.search(said)
+    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or is_stated)
     return bool(_FAILURE.search(said) or is_error)
 
 
@@ -132,8 +138,8 @@ def count_own_words(template: str) -> int:
 
 
 def is_addressed(text: str) -> bool:
-    """Does the text address its reader, or point somewhere, instead of describing something?"""
-    return _ADDRESSED.search(text) is not None
+    """Does the text address its reader, speak of its writer or point somewhere, instead of describing something?"""
+    return _ADDRESSED.search(text) is not None or _FIRST_PERSON.search(text) is not None
 
 
 def _describes(template: str) -> bool:
