@@ -95,3 +95,8 @@ def test_a_manual_gives_nobodys_number(sentence: str) -> None:
 )
 def test_limits_standards_and_status_codes_stay_in_a_manual(sentence: str) -> None:
     assert clean_description(sentence) == sentence
+
+
+def test_a_secret_that_an_earlier_line_names_is_left_out_of_a_manual() -> None:
+    text = "Book a slot.\n| user | password |\n|---|---|\n| ops | Shadow!88 |"
+    assert "Shadow!88" not in clean_description(text) and clean_description(text).startswith("Book a slot.")

@@ -153,6 +153,20 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
         ("756.2954.6914.13", "2954"),
         ("Aadhaar 7580 2092 8050", "2092"),
         ("GOCSPX-" + "aB3" * 9, "aB3aB3"),
+        ("curl --user ops:Birch25^ desk.example", "Birch25^"),
+        ("docker login -u ops -p Alder722* desk.example", "Alder722*"),
+        ("echo Cedar599! | docker login -u ops --password-stdin", "Cedar599!"),
+        ("redis-cli -a Willow958* ping", "Willow958*"),
+        ("smbclient //desk/s -U ops%Birch64^", "Birch64^"),
+        ("[sudo] password for ops: breeze-willow", "breeze-willow"),
+        ("openssl enc -pass pass:cyclone.hawthorn -in s", "cyclone.hawthorn"),
+        ("unzip -P Birch527# ships.zip", "Birch527#"),
+        ("keytool -storepass Yew317* -list", "Yew317*"),
+        ("ansible_become_pass: Oak947*", "Oak947*"),
+        ("creds ops/zephyr.yew", "zephyr.yew"),
+        ("PrivateKey = fhloRsVRHJ9spHGdGXvFH4wrgTpb6f/fd0p04Coilfi=", "fhloRsVRHJ9"),
+        ("SharedAccessKey=lAbjhsKJMKlBmuMgPYSvUed8Fi1H9eum2D", "lAbjhsKJMKl"),
+        ("con clave_acceso crimson trumpet82.", "trumpet82"),
     ],
 )
 def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secret: str) -> None:
@@ -167,6 +181,8 @@ def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secre
         "The token limit is reached; see page 3 of 12-31-2024.",
         "Run tar -p on the folder, and grep -u in the notes.",
         "Open https://desk.example/a@b and read it.",
+        "docker run --user 1000:1000 -p 8080:80 desk, then login page/homepage works.",
+        "All checks_pass: true, first_pass = 4, unzip the file to docs -P.",
     ],
 )
 def test_words_about_secrets_are_not_secrets(text: str) -> None:
@@ -256,3 +272,23 @@ def test_no_word_for_a_secret_hides_a_longer_one() -> None:
 @pytest.mark.parametrize("name", ["pass_phrase", "passPhrase", "pass-code", "user_pass_word", "api_key"])
 def test_a_word_for_a_secret_is_one_in_two_parts_too(name: str) -> None:
     assert is_secret_name(name, "tulip")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| user | password |\n|---|---|\n| ops | shadow walk |\n| bob | x |",
+        "user,password,note\nops,shadow walk,none",
+        "user\tdbPassword\nops\tshadow walk",
+        "USER   PASSWD\nops    shadow walk\n",
+    ],
+)
+def test_a_secret_is_masked_in_the_column_of_a_table_that_is_a_text(table: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "user", "message", f"Here you are:\n{table}"))])
+    assert "shadow walk" not in masked.events[0].text and "ops" in masked.events[0].text
+
+
+def test_a_list_in_a_sentence_is_no_table() -> None:
+    text = "Enter the name, password, and mail of the user.\nThen press ok, wait a moment, and go on."
+    (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
+    assert masked.events[0].text == text

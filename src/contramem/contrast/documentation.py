@@ -56,14 +56,14 @@ def clean_description(text: str) -> str:
     """The sentences of `text` that fit a manual. None of them if the text as a whole instructs an agent."""
     if instructs(text):
         return ""
-    return " ".join(sentence for sentence in _SENTENCE_END.split(text) if _is_of_a_manual(sentence))
+    mask = SecretMask()
+    mask.collect(text)  # whole: one line may say what the next one gives
+    return " ".join(sentence for sentence in _SENTENCE_END.split(text) if _is_of_a_manual(sentence, mask))
 
 
-def _is_of_a_manual(sentence: str) -> bool:
+def _is_of_a_manual(sentence: str, mask: SecretMask) -> bool:
     if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARS or _is_private(sentence):
         return False
-    mask = SecretMask()
-    mask.collect(sentence)
     return not _SECRET.search(mask.in_text(sentence)) and is_plain_message(sentence) and not instructs(sentence)
 
 

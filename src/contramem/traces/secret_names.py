@@ -57,8 +57,11 @@ _PAIRS = _IN_NAMES_AND_PROSE | {("two", "factor")}
 """In a text, a setting follows some of them: `two-factor: enabled`."""
 _IN_NAMES_ONLY = frozenset({"salt", "cookies", "iban", "clabe", "imei"})
 """In a text they season a dish, or say where to send money or which telephone is meant: values that calls need."""
+_JOINED = frozenset("".join(pair) for pair in _IN_NAMES_AND_PROSE if pair[-1] != "pass")
+"""`AccountKey`, `doorcode`."""
 IN_PROSE = sorted(
     (_ALONE - _IN_NAMES_ONLY)
+    | _JOINED
     | {"token", "pin", "passport", "nino", "2fa code", "one time code"}
     | {" ".join(phrase) for phrase in _IN_NAMES_AND_PROSE if phrase[-1] != "pass"}
 )
@@ -90,7 +93,7 @@ _WITHOUT_SPACES = frozenset(_UNSPACED.split(","))
 _FIND_FOREIGN = AhoCorasick(_FOREIGN, matchkind=MatchKind.LeftmostLongest)
 _JOINTS = str.maketrans("_-.", "   ")
 _REST = re.compile(
-    r"[^\W\d_]{0,8}[\s\"'`“«:=：—–]+([^\n,;，；<>]{1,80}?)(?=[.!?。]?(?:[\s\"'”»]*$|[.!?。]\s)|[\n,;，；<>])"
+    r"[^\W\d_]{0,8}(?:[_-][^\W\d_]{1,20}){0,2}[\s\"'`“«:=：—–]+([^\n,;，；<>]{1,80}?)(?=[.!?。]?(?:[\s\"'”»]*$|[.!?。]\s)|[\n,;，；<>])"
 )
 """What follows in the same clause: `Passwort lautet ...`, `mật khẩu là ...`."""
 _LATIN = re.compile(r"[!-~]+(?: [!-~]+)?")
@@ -128,7 +131,7 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
         return True
     if named[-1].endswith(_ENDINGS) or any("".join(pair) in _ALONE for pair in pairwise(named)):  # `pass_phrase`
         return True
-    return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
+    return named[-1] in _JOINED or (named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named))
 
 
 def _names_it_in_another_language(name: str) -> bool:

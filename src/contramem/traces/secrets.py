@@ -58,7 +58,7 @@ _PHRASE = r"[a-z]{3,20}(?: [a-z]{3,20}){1,3}(?=[.,;\n\"'”]|$)"
 _SYMBOLS = r"[^\s,;<>\"']*[\d!#$%&*+=@^~][^\s,;<>\"']*"
 """Straight after its name: what no word is."""
 _WHAT_FOLLOWS = re.compile(
-    rf"\\*[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
+    rf"\\*[\"'`]?(?:(?:\sfor\s[\w.@-]{{1,40}})?\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
     rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})"
     rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE})"
     rf"|\s{{1,3}}(?=[^\s,;<>\"']{{6,}})({_SYMBOLS})(?=[\s,;.\"'\\)}}\]]|$))",
@@ -67,13 +67,21 @@ _WHAT_FOLLOWS = re.compile(
 _BEFORE_CODE = re.compile(r"(?<![\w.])(\d{4,8})\s(?:is|as)\syour\s[\w -]{0,30}?code\b", re.IGNORECASE)
 """`123456 is your login code`."""
 _LOGIN = re.compile(
-    r"\blogin\s+\S{1,60}\s+password\s+(\S{1,120})|\s-u\s?[\w.@-]{1,40}:(\S{1,120})"
+    r"\blogin\s+\S{1,60}\s+password\s+(\S{1,120})|\s(?:-u|--user)[\s=]?['\"]?[\w.@-]{1,40}:(?!\d+\b)([^\s'\"]{1,120})"
     r"|\bmysql\w*\s[^|;&\n]{0,80}?-(p[^\s=]{4,120})|\bsshpass\s+-p\s?(\S{1,120})"
+    r"|\b(?:docker|podman)\s+login\s[^|;&\n]{0,80}?-p\s+(\S{1,120})|\b(?:unzip|7z)\s[^|;&\n]{0,80}?-[pP]\s?(\S{4,120})"
+    r"|\bredis-cli\s[^|;&\n]{0,80}?-a\s+(\S{1,120})|-(?:store|key)pass\s+(\S{1,120})|-pass(?:in|out)?\s+pass:(\S{1,120})"
+    r"|\becho\s+(\S{4,120})\s*\|\s*(?:sudo\s+-S|(?:docker|podman)\s+login)\b|\s-U\s?[\w.\\-]{1,40}%(\S{1,120})"
+    r"|\b(?:creds|credentials|login(?=\s[\w.@-]+\s?/\s?\S*[\d!#$%&*+^~])):?\s+[\w.@-]{1,40}\s?/\s?([^\s,;\"']{6,120})"
+    r"|(?<=[_-])pass\s?[:=]\s?['\"]?(?=[^\s'\"]*[^\W\d_])(?=[^\s'\"]*[\d!#$%&*+^~])([^\s'\",;]{4,120})"
 )
-"""As .netrc, curl and database clients take a login."""
+"""As .netrc, curl, clients of databases and registries, archives and keystores take a login."""
 _SEED = re.compile(r"\b(?:seed|phrase|mnemonic|words)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
 """The words that open a wallet: twelve to twenty-four in a row."""
-_MARKS_OF_LOGIN = ("login", " -u", "\t-u", "\n-u", "mysql", "sshpass")
+_MARKS_OF_LOGIN = AhoCorasick(
+    "login, -u,\t-u,\n-u,--user,mysql,sshpass,unzip,7z ,redis-cli,_pass,-pass,-storepass,-keypass,sudo,creds,"
+    "credential, -U".split(",")
+)
 _REST_OF_NAME = re.compile(r"(?:[A-Z][a-z]+|[_-][A-Za-z]+){1,3}(?![A-Za-z_-])")
 """Of a name that begins like a secret: `secretAnswer`."""
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
@@ -171,6 +179,35 @@ def _cells_of(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield from ((column, row[place]) for row in rows if place < len(row))
 
 
+_COLUMNS = (re.compile(r"\|"), re.compile(r"\t"), re.compile(r"[,;]"), re.compile(r" {2,}"))
+_NAME_OF_COLUMN = re.compile(r"[\"'`*]*[^\W\d][\w.-]*(?: [\w.-]+)?[\"'`*]*")
+_RULE = re.compile(r"[\s:=+-]*")
+MAX_ROWS = 50
+MAX_HEADING_CHARS = 400
+MAX_TABLE_CHARS = 20_000
+
+
+def _cells_below(text: str, start: int, end: int) -> Iterator[str]:
+    """Where the word at `start` heads a column of a table in the text: what stands below it."""
+    begins = text.rfind("\n", max(0, start - MAX_HEADING_CHARS), start) + 1
+    ends = text.find("\n", end, end + MAX_HEADING_CHARS)
+    if ends < 0 or start - begins > MAX_HEADING_CHARS:
+        return
+    heading = text[begins:ends]
+    for divider in _COLUMNS:
+        columns = [column.strip() for column in divider.split(heading)]
+        if len(columns) < 2 or not all(_NAME_OF_COLUMN.fullmatch(column) for column in columns if column):
+            continue
+        place = len(divider.findall(text, begins, start))
+        for row in text[ends + 1 : ends + MAX_TABLE_CHARS].split("\n", MAX_ROWS)[:MAX_ROWS]:
+            cells = [cell.strip() for cell in divider.split(row)]
+            if len(cells) != len(columns):
+                return
+            if not _RULE.fullmatch(row.replace("|", "")) and (cell := cells[place].strip("\"'`")):
+                yield cell
+        return
+
+
 def secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
     lowered = text.lower()
@@ -180,13 +217,14 @@ def secrets_in_prose(text: str) -> Iterator[str]:
             continue
         if (rest := _REST_OF_NAME.match(text, end)) and is_secret_name(text[start : rest.end()], ""):
             end = rest.end()
+        yield from _cells_below(text, start, end)
         flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
         if match := _WHAT_FOLLOWS.match(text, end) or flag:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
             if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
     yield from secrets_after_foreign_words(text, lowered)
-    if any(mark in text for mark in _MARKS_OF_LOGIN):  # searching for the form itself takes long
+    if _MARKS_OF_LOGIN.find_matches_as_indexes(text):  # searching for the form itself takes long
         yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
     if "seed" in lowered or "phrase" in lowered or "mnemonic" in lowered or "words" in lowered:
         yield from (match[1] for match in _SEED.finditer(text))
