@@ -538,3 +538,8 @@ def test_a_birthday_or_a_home_folder_is_no_label_and_no_id_of_a_task(text: str) 
 def test_a_day_in_the_time_of_agents_stays_in_a_label_and_any_day_in_the_name_of_a_field() -> None:
     assert plain_label("o3-mini@2025-01-31") == "o3-mini@2025-01-31"
     assert plain_field("1998-01-05") == "1998-01-05"
+
+
+def test_single_letters_count_as_words_in_the_name_of_a_function_that_is_not_ascii() -> None:
+    assert plain_name("clinic.ö_ı_ı_ı_ö_account_fiptridroz").startswith("clinic.unnamed_")
+    assert plain_name("clinic.größe_ändern") == "clinic.größe_ändern"

@@ -120,3 +120,13 @@ def test_sessions_of_coding_agents_are_read_by_program() -> None:
 )
 def test_the_shape_of_a_command_keeps_its_programs_and_options_and_no_values(command: str, shape: str) -> None:
     assert command_shape(command) == shape
+
+
+@pytest.mark.parametrize("command", ["python -m Password:_hazel", "./enc--pass-hazel--in-s.sh", "Password:hazel"])
+def test_a_word_with_a_colon_or_an_option_in_it_is_no_program(command: str) -> None:
+    assert parse_command(command) is None
+
+
+def test_a_script_of_a_package_may_have_a_colon() -> None:
+    found = parse_command("npm run test:unit")
+    assert found is not None and found.function == "shell.npm_test_unit"

@@ -107,6 +107,7 @@ _ABOUT_SECRETS = frozenset(
 MAX_COUNT_DIGITS = 3
 """Of a number that counts tasks."""
 _TOKEN = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 _MIXED = re.compile(r"(?=.*[^\W\d_])(?=.*\d.*\d)[^\W_]{6,}|(?!20\d\d\Z)\d{4,}")
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
@@ -409,6 +410,7 @@ def _plain_part(part: str) -> str:
     part = mask_name(part)
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
+    is_short = is_short and (part.isascii() or len(_WORD.findall(part)) <= max_words)
     is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_NAME_DIGITS)
     if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
         return part

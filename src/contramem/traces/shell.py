@@ -51,6 +51,8 @@ _TESTING = frozenset("test tests check lint typecheck spec".split())
 _SEPARATORS = frozenset(("&&", "||", "|", "|&", ";", "&", ";;", "\n", "(", ")"))
 _FALSE_IS_NO_FAILURE = frozenset("grep rg diff test cmp pgrep".split())
 _WORD = re.compile(r"[A-Za-z][\w.:-]*")
+_NAME = re.compile(r"(?!.*--)[A-Za-z][\w.-]*")
+"""Of a program. One with a colon or an option in it (`Password:hazel`, `enc--pass-hazel`) would say more than that."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _EXIT = re.compile(r"(?:exit(?:ed with)? code|exit status|return ?code)\W{0,3}(-?\d+)", re.IGNORECASE)
 _EDGE = 400
@@ -221,7 +223,7 @@ def _program(words: Sequence[str]) -> str:
         first = "python"
         if len(words) > 1 and PurePosixPath(words[1]).name == "manage.py":
             first, words = "manage.py", words[1:]
-    if not _WORD.fullmatch(first):
+    if not _NAME.fullmatch(first):
         return ""
     parts = [first.removesuffix(".py").removesuffix(".sh")]
     if first in _MANY:
