@@ -543,3 +543,13 @@ def test_a_day_in_the_time_of_agents_stays_in_a_label_and_any_day_in_the_name_of
 def test_single_letters_count_as_words_in_the_name_of_a_function_that_is_not_ascii() -> None:
     assert plain_name("clinic.ö_ı_ı_ı_ö_account_fiptridroz").startswith("clinic.unnamed_")
     assert plain_name("clinic.größe_ändern") == "clinic.größe_ändern"
+
+
+@pytest.mark.parametrize("text", ["usher:Newt+28", "ops Larch539#", "desk-0-Elm4984+"])
+def test_a_word_that_is_made_like_a_password_is_no_label_and_no_id_of_a_task(text: str) -> None:
+    assert plain_label(text).startswith("label-") and plain_key(text).startswith("key-")
+
+
+@pytest.mark.parametrize("label", ["run#12", "seed=42", "qwen3:14b", "base+search", "llama3:8b-instruct-q4_K_M"])
+def test_signs_and_numbers_of_models_and_runs_stay_in_a_label(label: str) -> None:
+    assert sanitize(run(source=label)).source == label

@@ -19,7 +19,7 @@ from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.effects import LEXICON, words
 from contramem.traces.identifying import identifies
-from contramem.traces.secret_names import is_secret_name, names_a_password
+from contramem.traces.secret_names import are_secret_name, is_secret_name, names_a_password
 from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import Trajectory, digest
 
@@ -83,6 +83,8 @@ _BIRTHDAY = re.compile(
     r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
 )
 """A day before there were agents. In the name of a field it may be a day of a table."""
+_MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
+"""A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
 _BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
 _IMITATED = re.compile(
     "[A-Za-z\u00c0-\u024f](?=[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff])"
@@ -254,7 +256,7 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS and not has_hidden(text)
     is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
-    is_number = is_number or _BIRTHDAY.search(label) is not None
+    is_number = is_number or any(form.search(label) for form in (_BIRTHDAY, _MADE_UP))
     is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
     if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
         return label
@@ -273,7 +275,7 @@ def plain_key(text: str) -> str:
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
-    is_number = is_number or _BIRTHDAY.search(key) is not None
+    is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP))
     if is_short and not is_number and not _gives_a_secret(key) and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
@@ -348,7 +350,7 @@ def _gives_a_secret(key: str) -> bool:
             if names_a_password(name):
                 if not _is_about_secrets(after):
                     return True
-            elif _MIXED.fullmatch(after) and any(is_secret_name(each, "any") for each in (name, f"{before}_{name}")):
+            elif _MIXED.fullmatch(after) and are_secret_name(before, name):
                 return True
     return False
 

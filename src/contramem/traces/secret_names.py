@@ -39,7 +39,7 @@ _IN_NAMES_AND_PROSE = frozenset(
     | {(first, "key") for first in "licence activation signature session account deploy preshared".split()}
     | {(first, "pass") for first in "db user master admin root sudo smtp imap ftp mail login proxy wifi".split()}
     | {(first, "pass") for first in "ssh become vpn sql mysql postgres redis ldap bind keystore store server".split()}
-    | {("webhook", "url"), ("connection", "string")}
+    | {("webhook", "url"), ("connection", "string"), ("lock", "pattern"), ("unlock", "pattern")}
     | {
         (first, "code")
         for first in "door gate alarm unlock lock access entry mfa otp sms login pin security auth".split()
@@ -70,9 +70,10 @@ _PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 
 _SPACED = (
     "contraseña,contrasena,contrasenya,contrasinal,clave,codigo secreto,código secreto,passwort,kennwort,zugangscode,"
-    "zugangsdaten,geheim,sicherheitscode,losungswort,mot de passe,motdepasse,mot de pas,"
+    "zugangsdaten,geheim,sicherheitscode,türcode,losungswort,passwuert,mot de passe,motdepasse,mot de pas,"
     "code secret,phrase secrète,code d'accès,senha,palavra-passe,palavra passe,código de acesso,parola,parolă,"
-    "codice segreto,codice di accesso,codice fiscale,wachtwoord,toegangscode,burgerservicenummer,lösenord,losenord,"
+    "codice segreto,codice di accesso,codice fiscale,wachtwoord,wachtwurd,toegangscode,burgerservicenummer,"
+    "lösenord,losenord,"
     "adgangskode,kodeord,passord,salasana,tunnusluku,henkilötunnus,lykilorð,aðgangsorð,hasło,haslo,heslo,jelszó,jelszo,"
     "jelszav,"
     "парол,кодовое слово,секретное слово,гасло,құпия сөз,құпиясөз,нууц үг,лозинк,lozinka,šifra,šifru,geslo,slaptažod,"
@@ -137,6 +138,13 @@ def _names_a_secret(named: tuple[str, ...]) -> bool:
 def _names_it_in_another_language(name: str) -> bool:
     written = name.lower().translate(_JOINTS)
     return any(True for _ in _find_foreign(written)) or any(True for _ in _find_foreign(" ".join(_split_name(name))))
+
+
+def are_secret_name(before: str, word: str) -> bool:
+    """Does a word, alone or with the one before it, name a secret: `token`, `security code`?"""
+    if is_secret_name(word, "any"):
+        return True
+    return bool(before) and not is_secret_name(before, "any") and is_secret_name(f"{before}_{word}", "any")
 
 
 @lru_cache(maxsize=8192)
