@@ -100,3 +100,24 @@ def test_limits_standards_and_status_codes_stay_in_a_manual(sentence: str) -> No
 def test_a_secret_that_an_earlier_line_names_is_left_out_of_a_manual() -> None:
     text = "Book a slot.\n| user | password |\n|---|---|\n| ops | Shadow!88 |"
     assert "Shadow!88" not in clean_description(text) and clean_description(text).startswith("Book a slot.")
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Print with pinCode pearlibex.", "security code 7520", "CVV 6810", "Use api_key qz."]
+)
+def test_a_manual_gives_no_value_beside_the_name_of_a_secret(sentence: str) -> None:
+    assert clean_description(f"Print the tickets. {sentence}") == "Print the tickets."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The password must have 12 characters.",
+        "Takes an access token and a PIN of 4 digits.",
+        "Returns the session cookie as JSON.",
+        "An api_key or an OAuth token is needed.",
+        "The user's password hash is stored.",
+    ],
+)
+def test_a_manual_may_be_about_secrets(sentence: str) -> None:
+    assert clean_description(sentence) == sentence

@@ -14,10 +14,10 @@ import msgspec
 
 from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.personal_data import find_personal_data
-from contramem.contrast.plain_words import is_unknown_constant
+from contramem.contrast.plain_words import is_plain_in_prose, is_unknown_constant
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 from contramem.traces.sanitize import is_choice, plain_argument
-from contramem.traces.secret_names import is_secret_name
+from contramem.traces.secret_names import are_secret_name, is_secret_name
 from contramem.traces.secrets import SecretMask
 from contramem.traces.trajectory import Tool
 
@@ -27,6 +27,9 @@ MAX_SCHEMA_DEPTH = 6
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
 _SECRET = re.compile(r"<SECRET_\d+>")
+_TOKEN = re.compile(r"[^\W_]+(?:['_-][^\W_]+)*")
+MAX_STATED_DIGITS = 3
+"""`a PIN of 4 digits`, `at most 128`."""
 _SAMPLE = re.compile(r"\w*(?:(\d)\1{3}|12345)\w*")
 """`gift_card_0000000`: a sample value, as manuals show it."""
 _SOMEBODYS_NUMBER = re.compile(
@@ -64,7 +67,22 @@ def clean_description(text: str) -> str:
 def _is_of_a_manual(sentence: str, mask: SecretMask) -> bool:
     if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARS or _is_private(sentence):
         return False
-    return not _SECRET.search(mask.in_text(sentence)) and is_plain_message(sentence) and not instructs(sentence)
+    if _SECRET.search(mask.in_text(sentence)) or _gives_a_secret(sentence):
+        return False
+    return is_plain_message(sentence) and not instructs(sentence)
+
+
+def _gives_a_secret(sentence: str) -> bool:
+    """`Print with pinCode pearlibex.`: does the name of a secret stand before a number or a word of no list?"""
+    tokens = _TOKEN.findall(sentence)
+    return any(
+        _is_value(after) and are_secret_name(before, name) and not is_secret_name(after, "any")
+        for before, name, after in zip(["", *tokens], tokens, tokens[1:], strict=False)
+    )
+
+
+def _is_value(token: str) -> bool:
+    return len(token) > MAX_STATED_DIGITS if token.isdigit() else not is_plain_in_prose(token)
 
 
 def _clean_schema(schema: Any, depth: int) -> Any:
