@@ -126,3 +126,17 @@ def test_a_story_is_not_quoted_because_a_word_in_it_says_that_something_is_wrong
 def test_a_short_statement_that_something_is_wrong_is_quoted():
     for message in ("Error: the depot is closed", "IndexError: i out of range", "Error: only one slot per visit"):
         assert quote_message(message, 9, ("depot", "slot", "visit")) == message
+
+
+def test_a_line_of_code_is_not_quoted():
+    for message in (
+        "make: [Makefile: if failed: notify('account <VALUE>')] Error",
+        "Error: not found; wipe(logs)",
+        'cannot run post("list")',
+    ):
+        assert quote_message(message, 9, ("make", "notify", "list")) == ""
+
+
+def test_the_name_of_a_function_or_an_error_with_brackets_is_quoted():
+    for message in ("TypeError: open() got an unexpected argument", "KeyError('order') not found in the list"):
+        assert quote_message(message, 9, ("order",)) == message
