@@ -485,6 +485,7 @@ def test_the_name_of_a_field_with_something_hidden_is_a_digest() -> None:
         "desk-0-puk-Larch72+",
         "desk-0-api_key-Larch7244",
         "desk/wachtwoord-hazel",
+        "desk-0-entry_code-galealder",
     ],
 )
 def test_the_id_of_a_task_gives_no_value_beside_the_name_of_a_secret(key: str) -> None:
@@ -500,6 +501,8 @@ def test_the_id_of_a_task_gives_no_value_beside_the_name_of_a_secret(key: str) -
         "token-classification-12",
         "api-key-rotation",
         "cookie-recipe-3",
+        "security-code-review-4",
+        "source-code-cleanup",
         "salt-lake-city-trip",
         "lock_sim_card_pin/unseat_sim_card",
     ],

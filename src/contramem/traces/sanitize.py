@@ -93,19 +93,20 @@ _IMITATED = re.compile(
 """A letter that only looks Latin beside one that is: Greek, Cyrillic, Armenian, Cherokee."""
 _APART = re.compile(r"[|\[\]/,;()]+")
 _ABOUT_SECRETS = frozenset(
-    """a access account accounts admin agent algorithm an and api app attack auth authentication authorization banner
-    bucket budget bug cache card cards case checker classification classifier cleanup client code codes consent count
-    cracker cracking decode decoding decryption detection dialog easy email embedding encode encoding encryption entry
-    error errors exchange expiration expired expiry exposure failure field file files flow for form format from game
-    generation generator handler handling hard hash hasher hashes hashing header headers id ids in injection invalid
-    issue jar keys leak leaked leaks length level limit limits login logout mail management manager medium message
-    messages middleware mismatch missing name names no not number numbers of on option or page parser parsing phone
-    policies policy popup pricing prompt protection question recovery refresh renewal request requests response
-    rotation sanitizer scanner scanning server service session sessions sharing sign signing size sms storage store
-    strength task tasks test tests the to type types update usage user users using validation validator validators
-    vault verification via with without word words wrong""".split()
+    """a access account accounts admin agent algorithm an and api app attack audit auth authentication authorization
+    banner bucket budget bug cache card cards case checker classification classifier cleanup client code codes consent
+    count cracker cracking decode decoding decryption detection dialog easy email embedding encode encoding encryption
+    entry error errors exchange expiration expired expiry exposure failure field file files flow for form format from
+    game generation generator handler handling hard hash hasher hashes hashing header headers id ids in injection
+    invalid issue jar keys leak leaked leaks length level limit limits login logout mail management manager medium
+    message messages middleware mismatch missing name names no not number numbers of on option or page parser parsing
+    phone policies policy popup pricing prompt protection question recovery refresh renewal request requests response
+    review rotation sanitizer scanner scanning server service session sessions sharing sign signing size sms storage
+    store strength task tasks test tests the to type types update usage user users using validation validator
+    validators vault verification via with without word words wrong""".split()
 ).union(*LEXICON.values())
 """What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
+_OPENING = frozenset("code codes phrase word answer".split())
 MAX_COUNT_DIGITS = 3
 """Of a number that counts tasks."""
 _TOKEN = re.compile(r"[^\W_]+")
@@ -342,12 +343,13 @@ def _names_a_value(label: str) -> bool:
 
 
 def _gives_a_secret(key: str) -> bool:
-    """`shop-4-passwd-hazelibex`: is the name of a secret joined to what may be its value? After a password that is
-    whatever is no word about secrets, after another secret what mixes letters and digits, or a long number."""
+    """`shop-4-passwd-hazelibex`: is the name of a secret joined to what may be its value? After a password and
+    after a code that opens something, that is whatever is no word about secrets; after another secret, what mixes
+    letters and digits, or a long number."""
     for part in _APART.split(key):
         tokens = _TOKEN.findall(part)
         for before, name, after in zip(["", *tokens], tokens, tokens[1:], strict=False):
-            if names_a_password(name):
+            if names_a_password(name) or (name.lower() in _OPENING and are_secret_name(before, name)):
                 if not _is_about_secrets(after):
                     return True
             elif _MIXED.fullmatch(after) and are_secret_name(before, name):
