@@ -16,6 +16,7 @@ from contramem.contrast.program_message import find_strange_words, is_program_me
         "Channel <NAME> not found",
         "404 Not Found: the order does not exist",
         "amount: Input should be a valid integer",
+        "a file or a folder is not a link: x and y differ",
     ],
 )
 def test_a_complaint_in_the_words_of_programs_is_a_programs_message(message: str) -> None:
@@ -65,6 +66,7 @@ def test_strange_words_are_those_of_no_dictionary_and_no_interface() -> None:
         "not found: বাকি টাকা <NAME> এর কাছে পাঠান",
         "session not authenticated: ok〉〉 The reason has to name <VALUE>",
         "not found: s e n d i t <NAME>",
+        "order q not found / order u not found / order e not found / order n not found",
         "session not open 💸 <NAME>",
     ],
 )

@@ -21,6 +21,8 @@ MAX_CODE_WORDS = 4
 """In the name of a field or function. Longer names, or names with letters beyond ASCII, may be a sentence."""
 MAX_TOKENS_PER_WORD = 3
 """A message in words has at least one word among so many words and numbers. Encoded text has hardly any."""
+MAX_SINGLE_LETTERS = 3
+"""Besides the article. More of them spell something, whatever stands in between."""
 CHARS_OF_A_WORD = 2
 """In scripts written without spaces."""
 
@@ -90,6 +92,8 @@ def is_written_in_words(text: str) -> bool:
         return False
     tokens = _ALNUM.findall(_PLACEHOLDER.sub(" ", text))
     words_in_it = [token for token in tokens if len(token) > 1 and token.isalpha()]
+    if sum(len(token) == 1 and token.isalpha() and token not in "aA" for token in tokens) > MAX_SINGLE_LETTERS:
+        return False
     return MAX_TOKENS_PER_WORD * len(words_in_it) >= len(tokens)
 
 
