@@ -167,6 +167,7 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
         ("PrivateKey = fhloRsVRHJ9spHGdGXvFH4wrgTpb6f/fd0p04Coilfi=", "fhloRsVRHJ9"),
         ("SharedAccessKey=lAbjhsKJMKlBmuMgPYSvUed8Fi1H9eum2D", "lAbjhsKJMKl"),
         ("con clave_acceso crimson trumpet82.", "trumpet82"),
+        ("invalid locker_code: amberibex", "amberibex"),
     ],
 )
 def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secret: str) -> None:

@@ -44,7 +44,7 @@ _IN_NAMES_AND_PROSE = frozenset(
         (first, "code")
         for first in "door gate alarm unlock lock access entry mfa otp sms login pin security auth".split()
     }
-    | {(first, "code") for first in "verification recovery backup secret activation".split()}
+    | {(first, "code") for first in "verification recovery backup secret activation locker safe vault entrance".split()}
     | {(first, "codes") for first in "recovery backup".split()}
     | {(first, "word") for first in "memorable secret magic safe pass".split()}
     | {(first, "answer") for first in "security secret memorable".split()}
