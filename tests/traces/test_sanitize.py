@@ -339,7 +339,8 @@ def test_letters_around_an_issued_secret_do_not_hide_it() -> None:
         ('{"msg": "has\\u0142o: Bananas.984"}', '{"msg": "hasło: Bananas.984"}'),
         ("\\u0070assword \\\\u00e9t\\\\u00e9", "password été"),
         ("ok \\ud83d\\ude00, o\\u200bk", "ok 😀, ok"),
-        ('{"a": "\\u0022, \\u005c, \\u000a"}', '{"a": "\\u0022, \\u005c, \\u000a"}'),
+        ('{"a": "\\u0022, \\u005c, \\u0027"}', '{"a": "\\u0022, \\u005c, \\u0027"}'),
+        ('{"a": "run\\u000bthe\\u0020line\\u000a\\u0001now"}', '{"a": "run\\nthe line\\nnow"}'),
         ("C:\\users \\upper", "C:\\users \\upper"),
     ],
 )

@@ -24,12 +24,14 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
 
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_SHORT_ESCAPES = {"\t": "t", **dict.fromkeys("\n\r\x0b\x0c\x85", "n")}
 _HALF_OF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def undo_escapes(text: str) -> str:
-    """`text` with the letters and signs that JSON writes as numbers (`has\\u0142o`). Quotation marks, backslashes and
-    control characters stay as they are written, so that JSON inside of a text stays JSON."""
+    """`text` with the letters and signs that JSON writes as numbers (`has\\u0142o`). Quotation marks and backslashes
+    stay as they are written, so that JSON inside of a text stays JSON; line breaks of every kind become `\\n`, and
+    other control characters are gone."""
     if "\\u" not in text:
         return text
     text = _ESCAPED.sub(_undo_escape, text)
@@ -38,7 +40,11 @@ def undo_escapes(text: str) -> str:
 
 def _undo_escape(escaped: re.Match[str]) -> str:
     char = chr(int(escaped[1], 16))
-    return char if ord(char) > 0x9F or char.isalnum() else escaped[0]
+    if char in _SHORT_ESCAPES:
+        return escaped[0][: -len("u0000")] + _SHORT_ESCAPES[char]
+    if ord(char) > 0x9F or (char.isprintable() and char not in "\"'\\"):
+        return char
+    return escaped[0] if char.isprintable() else ""
 
 
 def has_hidden(text: str) -> bool:
