@@ -487,6 +487,7 @@ def test_the_name_of_a_field_with_something_hidden_is_a_digest() -> None:
         "desk-0-api_key-Larch7244",
         "desk/wachtwoord-hazel",
         "desk-0-entry_code-galealder",
+        "desk-0-bearer-squallelm",
     ],
 )
 def test_the_id_of_a_task_gives_no_value_beside_the_name_of_a_secret(key: str) -> None:

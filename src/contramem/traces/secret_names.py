@@ -30,7 +30,7 @@ _ENDINGS = (
     "pw",
 )
 """Of names that are one word: `dbpassword`, `Kundenkennwort`."""
-_PASSWORDS = frozenset("passwords passwd pwd mdp creds credentials puk mnemonic".split())
+_PASSWORDS = frozenset("passwords passwd pwd mdp creds credentials puk mnemonic bearer psk cvv cvc".split())
 _LAST = frozenset({"token", "pin"})
 _NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
 _IN_NAMES_AND_PROSE = frozenset(
