@@ -140,3 +140,11 @@ def test_a_line_of_code_is_not_quoted():
 def test_the_name_of_a_function_or_an_error_with_brackets_is_quoted():
     for message in ("TypeError: open() got an unexpected argument", "KeyError('order') not found in the list"):
         assert quote_message(message, 9, ("order",)) == message
+
+
+def test_a_longer_statement_is_quoted_if_it_says_what_the_tool_would_take():
+    for message in (
+        "Error: the number of items to be exchanged should match",
+        "Error: payment method should be either the original payment method or a gift card",
+    ):
+        assert quote_message(message, 9, ("items", "exchanged", "payment", "method", "gift", "card")) == message

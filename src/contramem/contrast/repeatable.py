@@ -34,6 +34,8 @@ MAX_RARE_WORDS = 8
 MAX_STATED_WORDS = 8
 """After the name of an error, where only a word such as `closed` says that something is wrong. More of them may say
 anything besides."""
+MAX_DEMAND_WORDS = 14
+"""After the name of an error: `payment method should be either the original payment method or a gift card`."""
 MAX_BARE_WORDS = 4
 """After the name of an error, as many words are a complaint whatever they are: `math domain error`."""
 MAX_MASKED_WORDS = 1
@@ -63,6 +65,8 @@ _PROBLEM = re.compile(
     re.IGNORECASE,
 )
 """What else says that something is wrong, after the name of an error."""
+_DEMAND = re.compile(r"\b(?:must|should) (?:be|not|match|equal|have|contain)\b", re.IGNORECASE)
+"""How programs say what they would have taken."""
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|(?:^|[/.:] )(?:human|user|assistant|system): |<(?!(?:"
@@ -108,7 +112,8 @@ def _is_complaint(template: str, own_words: int) -> bool:
     """Does a message say what is wrong? The name of an error before a statement is not enough: anybody can write it."""
     said = PLACEHOLDER.sub(" ", template)
     is_stated = own_words <= MAX_STATED_WORDS and _PROBLEM.search(said)
-    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or is_stated)
+    is_demanded = own_words <= MAX_DEMAND_WORDS and _DEMAND.search(said)
+    is_error = _PROGRAM.match(template) and (own_words <= MAX_BARE_WORDS or is_stated or is_demanded)
     return bool(_FAILURE.search(said) or is_error)
 
 
