@@ -1,0 +1,19 @@
+"""The forms of planted instructions: a quick look must never leave out what the form itself would find."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contramem.contrast.instruction_forms import FORMS, InstructionForm
+from contramem.contrast.instructions import fold_case
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form.needs], ids=lambda form: form.name)
+@given(data=st.data())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_whatever_a_form_matches_passes_its_quick_look(form: InstructionForm, data: st.DataObject) -> None:
+    match = form.pattern.search(data.draw(st.from_regex(form.pattern)))
+    assert match is not None
+    assert form.may_match(fold_case(match[0]))
