@@ -80,6 +80,7 @@ INLINE: dict[str, Any] = {
         },
     ],
     "chat.jsonl": [{"task_id": "1", "model": "m", "passed": True, "messages": CHAT, "tools": [TOOL]}] * 2,
+    "openai-chat-messages.json": CHAT[:3],
     "messages.json": CHAT,
     "tool-calling-m-0.0_range_0.json": [
         {
@@ -149,6 +150,25 @@ INLINE: dict[str, Any] = {
         {"run_id": "r1", "event": "end", "passed": True},
         {"run_id": "r2", "event": "end", "passed": False},
     ],
+    "harbor-trajectory.json": {
+        "schema_version": "ATIF-v1.6",
+        "agent": {"name": "a", "model_name": "m"},
+        "steps": [
+            {"source": "user", "message": "Fix it"},
+            {
+                "source": "agent",
+                "message": "",
+                "tool_calls": [{"tool_call_id": "1", "function_name": "bash", "arguments": {"cmd": "ls"}}],
+                "observation": {"results": [{"source_call_id": "1", "content": "a.py"}]},
+            },
+        ],
+    },
+    "inspect-log.json": {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "t", "model": "m", "created": "2026-01-01T00:00:00Z", "dataset": {}, "config": {}},
+        "samples": [{"id": "1", "epoch": 1, "input": "i", "target": "x", "messages": [CHAT[0]], "scores": {}}],
+    },
     "none.json": {
         "suite_name": "s",
         "user_task_id": "u",
