@@ -13,7 +13,7 @@ from contramem.build.agent.rounds import AgentPlan
 from contramem.build.model.estimate import StageEstimate
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.rules.author import RuleAuthor
-from contramem.cli import build_agent, build_cost, build_model
+from contramem.cli import ask_agent, ask_model, build_cost
 from contramem.cli.build_summary import show_summary, summary_as_json
 from contramem.cli.engine_options import EngineChoice
 from contramem.cli.model_options import ModelOptions
@@ -39,7 +39,7 @@ def build_by_model(
     as_json: bool,
 ) -> None:
     """Build with a model as author."""
-    with build_model.open_chosen_model(by_model) as model:
+    with ask_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
         with select_runs(paths, options, choice, engine_choice) as runs:
@@ -50,7 +50,7 @@ def build_by_model(
             _foresee(plan, where, by_model, checks, as_json)
             return
         with open_store(where, create=True) as store:
-            account = build_model.run(plan, store, model, by_model, checks)
+            account = ask_model.run(plan, store, model, by_model, checks)
             bank = hold_to_quorum(store, choice.min_sources)
     _show_built(account, bank, runs.selection, where, by_model, as_json)
 
@@ -85,8 +85,8 @@ def build_by_agent(
     as_json: bool,
 ) -> None:
     """Build Function Cards by rules and Skill Cards with an agent."""
-    by_model = build_agent.check_agent_options(by_model)
-    with build_model.open_chosen_model(by_model) as model:
+    by_model = ask_agent.check_agent_options(by_model)
+    with ask_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
         tools: dict[str, Tool] = {}
@@ -98,7 +98,7 @@ def build_by_agent(
         ):
             plan = AgentPlan(study.run_set, tables, log, by_model.parallel)
             if model is None:
-                _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
+                _show_foreseen(ask_agent.foresee(plan, where, by_model), by_model, as_json)
                 return
             with engine_choice.open() as engine, progress() as tell:
                 selection = Selection(pool.sketches(), choice.max_tasks)
@@ -110,14 +110,14 @@ def build_by_agent(
                     checks = Validator(vocabulary.closed)
                     rules = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="functions", tools=tools)
                     functions = rules.functions
-                account = build_agent.run(plan, store, model, by_model)
+                account = ask_agent.run(plan, store, model, by_model)
                 account.build.report.functions.update(functions)
                 bank = hold_to_quorum(store, choice.min_sources)
     _show_built(account, bank, selection, where, by_model, as_json)
 
 
 def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
-    _show_foreseen(build_model.foresee(plan, where, by_model, checks), by_model, as_json)
+    _show_foreseen(ask_model.foresee(plan, where, by_model, checks), by_model, as_json)
 
 
 def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from contramem.cli.build_model import open_caller
+from contramem.cli.ask_model import open_caller
 from contramem.cli.engine_options import workers_option
 from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress

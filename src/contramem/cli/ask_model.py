@@ -1,4 +1,4 @@
-"""`contramem build --model`: runs the build, with live progress and cost."""
+"""Asks a model for the cards of a build: directly, in batches or by file, with live progress and cost."""
 
 from __future__ import annotations
 

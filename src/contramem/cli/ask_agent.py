@@ -1,4 +1,4 @@
-"""`contramem build --model M --author agent`: a model with tools that explores all runs."""
+"""Asks a model with tools that explores all runs (`contramem build --model M --author agent`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contramem.build.agent.estimate import estimate_conversations
 from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.model.answering import AskNow
 from contramem.build.model.estimate import StageEstimate, replicate
+from contramem.cli.ask_model import ask_live
 from contramem.cli.build_cost import ModelBuildCost
-from contramem.cli.build_model import ask_live
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import UsageError
 from contramem.llm.exchange import Exchange
