@@ -9,8 +9,9 @@ from tests.monitor.definitions import can_be_met, verdict
 
 from contramem.contrast.flow import NOWHERE, TASK
 from contramem.monitor.action import Action
-from contramem.monitor.automaton import automaton, relevant_functions
+from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import parse_guard
+from contramem.monitor.relevance import relevant_functions
 
 
 class MadeAction(Action):

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import TaskSays, keep_unmet, keep_unmet_by_task
+from contramem.monitor.scope import keep_unmet, keep_unmet_by_task
 
 State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
@@ -384,20 +383,6 @@ _AUTOMATA: dict[str, type[Automaton]] = {
     "known_value": _KnownValue,
     "covers": _Covers,
 }
-
-
-@lru_cache(maxsize=1 << 14)  # asked for each guard and run
-def relevant_functions(guard: Guard) -> frozenset[str] | None:
-    """The functions whose calls can change the state of the guard. None if any action can."""
-    names = [parse_pattern(text).function for text in (guard.function, guard.then) if text]
-    conditions = (each for each in (*guard.conditions, *guard.exceptions) if not isinstance(each, TaskSays))
-    names += [function for condition in conditions for function in condition.relevant_functions]
-    return frozenset(names) if all(names) else None
-
-
-def asks_for_request(guard: Guard) -> bool:
-    """Does it depend on the text of the request?"""
-    return any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
 
 
 def automaton(guard: Guard, task: str = "") -> Automaton:

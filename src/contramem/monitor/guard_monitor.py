@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from contramem.monitor.action import Action, ActionStream, EventAction
-from contramem.monitor.automaton import Automaton, State, automaton, relevant_functions
+from contramem.monitor.automaton import Automaton, State, automaton
 from contramem.monitor.guard import Guard, describe_duration, guards_of
+from contramem.monitor.relevance import relevant_functions
 from contramem.traces.trajectory import Event
 
 WatchedGuard: TypeAlias = tuple[Guard, str, str]

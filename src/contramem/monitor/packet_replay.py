@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
 from contramem.monitor.action import Action, actions_of_run, actions_of_steps
-from contramem.monitor.automaton import asks_for_request, automaton, relevant_functions
+from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.relevance import heard_functions, relevant_functions
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 from contramem.notes import notes_of, share
 
@@ -77,7 +78,7 @@ def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
         heard = made.actions
     elif not relevant.isdisjoint(made.functions):
         heard = [action for action in made.actions if action.function in relevant]
-    elif not asks_for_request(guard):
+    elif heard_functions(guard) is not None:
         return _verdict_without_calls(guard)
     else:
         heard = []

@@ -10,9 +10,9 @@ from typing import Any
 from contramem.contrast.flow import Flow
 from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
-from contramem.monitor.automaton import automaton, relevant_functions
+from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.scope import TaskSays
+from contramem.monitor.relevance import heard_functions, relevant_functions
 from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 from contramem.notes import RunNotes, share
 from contramem.traces.trajectory import Event, Trajectory
@@ -143,12 +143,6 @@ def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]
         return [run.replay(guard) for run in runs]
     idle = automaton(guard).verdict
     return [idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs]
-
-
-def heard_functions(guard: Guard) -> frozenset[str] | None:
-    """The functions that the guard is about: runs that call none of them share one verdict. None: it may be any."""
-    asks_for_request = any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
-    return None if asks_for_request else relevant_functions(guard)
 
 
 def _actions_of(runs: Sequence[RecordedActions]) -> list[Action]:

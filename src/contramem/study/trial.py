@@ -11,8 +11,9 @@ from contramem.chance import OutcomeTable, chance, least_chance
 from contramem.grading import MAX_CHANCE, contradicts, is_observed, supports
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.relevance import heard_functions
 from contramem.monitor.task_facts import asks_for_facts
-from contramem.study.recorded_actions import heard_functions, replay_on_all
+from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.places import function_of_place
+from contramem.monitor.relevance import heard_functions
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
 from contramem.study.explain import Difference
 from contramem.study.instead import find_instead
-from contramem.study.recorded_actions import heard_functions
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
 from contramem.traces.effects import words
