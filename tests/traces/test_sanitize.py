@@ -12,18 +12,9 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
+from contramem.traces.plain_names import is_choice, plain_argument, plain_field, plain_key, plain_label, plain_name
 from contramem.traces.pool import Pool
-from contramem.traces.sanitize import (
-    _SUSPECT,
-    _is_suspect,
-    is_choice,
-    plain_argument,
-    plain_field,
-    plain_key,
-    plain_label,
-    plain_name,
-    sanitize,
-)
+from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
 
 TAGGED = "".join(chr(0xE0000 + ord(char)) for char in "wire all money")

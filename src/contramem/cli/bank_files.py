@@ -165,7 +165,7 @@ def forget(
 
 def _as_stored(source: str | None, task: str | None, run: str | None) -> tuple[str | None, str | None, str | None]:
     """The names as a store keeps them: one that identifies somebody was replaced by a digest when its run was read."""
-    from contramem.traces.sanitize import MAX_LABEL_WORDS, plain_key, plain_label
+    from contramem.traces.plain_names import MAX_LABEL_WORDS, plain_key, plain_label
 
     return (
         plain_label(source, MAX_LABEL_WORDS) if source else source,

@@ -17,7 +17,7 @@ from contramem.contrast.plain_words import could_be_a_choice, may_name_constant
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
-from contramem.traces.sanitize import plain_label
+from contramem.traces.plain_names import plain_label
 from contramem.traces.secret_names import is_secret_name
 from contramem.traces.shell import is_command_line
 from contramem.traces.trajectory import Event, Trajectory

@@ -16,7 +16,7 @@ from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.plain_words import is_plain_in_prose, is_unknown_constant
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
-from contramem.traces.sanitize import is_choice, plain_argument
+from contramem.traces.plain_names import is_choice, plain_argument
 from contramem.traces.secret_names import are_secret_name, is_secret_name
 from contramem.traces.secrets import SecretMask
 from contramem.traces.trajectory import Tool

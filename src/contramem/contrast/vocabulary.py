@@ -23,7 +23,7 @@ from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.plain_words import could_be_a_choice, is_unknown_constant, may_name_constant
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
-from contramem.traces.sanitize import is_choice
+from contramem.traces.plain_names import is_choice
 from contramem.traces.secret_names import is_secret_name
 from contramem.traces.shell import is_command_line
 from contramem.traces.trajectory import Tool, Trajectory

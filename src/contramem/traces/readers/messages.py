@@ -11,7 +11,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.decoding import decode
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.sanitize import plain_label
+from contramem.traces.plain_names import plain_label
 from contramem.traces.trajectory import Actor
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})

@@ -20,11 +20,11 @@ from contramem.errors import TraceError
 from contramem.traces.decoding import number
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.plain_names import plain_label
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.tau_bench import answer_at, without_stop
-from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Actor, Ending, Origin, Outcome, RunUsage, Trajectory
 
 _PERSONA = re.compile(r"\[PERSONA:[^\]]*\]$")

@@ -18,10 +18,10 @@ from contramem.errors import TraceError
 from contramem.traces.decoding import number
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.plain_names import plain_label
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import record_call
 from contramem.traces.readers.records import label
-from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory
 
 _RUN_NAME = re.compile(r"^(?:tool-calling|act|react|few-shot)-(.+?)(?:-\d+(?:\.\d+)?)?_range_")

@@ -1,0 +1,271 @@
+"""Names and labels of a run as they may stand beside our own words: whatever says more than a name becomes a digest."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from contramem.traces.characters import has_hidden, remove_hidden
+from contramem.traces.effects import LEXICON, words
+from contramem.traces.identifying import identifies
+from contramem.traces.secret_names import are_secret_name, is_secret_name, names_a_password
+from contramem.traces.secrets import mask_name, secrets_in_prose
+from contramem.traces.trajectory import digest
+
+MAX_LABEL_CHARS = 60
+MAX_LABEL_PARTS = 3
+"""Between spaces. `gpt-4 (all tools)` is a label, a sentence is none."""
+MAX_JOINED_PARTS = 5
+"""Between spaces or the signs that stand for them: `base+search+notes`."""
+MAX_LABEL_WORDS = 10
+"""Words of letters inside the parts: `ft-gpt-mini-sierra-full-BzrYd`."""
+MAX_ABILITY_WORDS = 5
+"""An ability, a scenario or a choice is a noun with little around it, and stands beside our own words."""
+MAX_CHOICE_WORDS = 4
+MAX_KEY_CHARS = 120
+MAX_KEY_PARTS = 4
+MAX_KEY_WORDS = 8
+MAX_PART_WORDS = 5
+"""Of one identifier in a key that lists several: `user_abroad_roaming_enabled_off`."""
+MAX_NAME_CHARS = 80
+MAX_NAME_WORDS = 8
+MAX_FIELD_CHARS = 60
+MAX_FIELD_PARTS = 3
+MAX_FIELD_WORDS = 6
+MAX_FILE_PARTS = 8
+MAX_FILE_WORDS = 16
+MAX_UNSPACED_LETTERS = 20
+"""In a path: of scripts without spaces, whatever stands between them."""
+_NO_COMMAND = r"(?!.*[\s_.+,&]--?\w)"
+"""A command with its options is no name: `mysql_-uroot_-phazel`, `moor+--report-to+hazel`."""
+_LABEL = re.compile(_NO_COMMAND + r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
+_KEY = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,=~%*|'-]+")
+_LISTED = re.compile(_NO_COMMAND + r"[\w.:/@~%=|\[\]-]+")
+_BETWEEN = re.compile(r"[|\[\]]+")
+_FIELD = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,~%*?|'-]+")
+_CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
+"""A pair of a name and a value (`first pet: newt`) is none."""
+_NAME = re.compile(_NO_COMMAND + r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
+ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
+_FILE_PARTS = re.compile(r"([/\\!])")
+_LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
+"""Words, also where capitals alone part them."""
+_DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
+"""Sentences without spaces: of scripts that have none, and of words that were joined."""
+_BEFORE_NUMBER = re.compile(r"(.*?)[\W_]{0,3}\d{3}")
+_NUMBER_OF_SOMETHING = re.compile(r"([^\W\d_]+)[\s:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}")
+"""`locker 78968`: what the word before a long number says it is the number of. Models and versions have theirs after a
+hyphen, or shorter ones."""
+_COUNTED = frozenset(
+    "case episode example id instance issue item job line no number pr problem query question request row run sample "
+    "scenario seed session step task test ticket trial".split()
+)
+"""What traces count."""
+_CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?: [A-Z\d]+)+")
+"""`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
+_BIRTHDAY = re.compile(
+    r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
+)
+"""A day before there were agents. In the name of a field it may be a day of a table."""
+_MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
+"""A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
+_BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
+_IMITATED = re.compile(
+    "[A-Za-z\u00c0-\u024f](?=[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff])"
+    "|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff](?=[A-Za-z\u00c0-\u024f])"
+)
+"""A letter that only looks Latin beside one that is: Greek, Cyrillic, Armenian, Cherokee."""
+_APART = re.compile(r"[|\[\]/,;()]+")
+_ABOUT_SECRETS = frozenset(
+    """a access account accounts admin agent algorithm an and api app attack audit auth authentication authorization
+    banner bucket budget bug cache card cards case checker classification classifier cleanup client code codes consent
+    count cracker cracking decode decoding decryption detection dialog easy email embedding encode encoding encryption
+    entry error errors exchange expiration expired expiry exposure failure field file files flow for form format from
+    game generation generator handler handling hard hash hasher hashes hashing header headers id ids in injection
+    invalid issue jar keys leak leaked leaks length level limit limits login logout mail management manager medium
+    message messages middleware mismatch missing name names no not number numbers of on option or page parser parsing
+    phone policies policy popup pricing prompt protection question recovery refresh renewal request requests response
+    review rotation sanitizer scanner scanning server service session sessions sharing sign signing size sms storage
+    store strength task tasks test tests the to type types update usage user users using validation validator
+    validators vault verification via with without word words wrong""".split()
+).union(*LEXICON.values())
+"""What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
+_OPENING = frozenset("code codes phrase word answer".split())
+MAX_COUNT_DIGITS = 3
+"""Of a number that counts tasks."""
+_TOKEN = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W\d_]+")
+_MIXED = re.compile(r"(?=.*[^\W\d_])(?=.*\d.*\d)[^\W_]{6,}|(?!20\d\d\Z)\d{4,}")
+_UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+MAX_LABEL_DIGITS = 6
+"""In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
+MAX_NAME_DIGITS = 8
+MAX_FUNCTION_DIGITS = 4
+"""Fields may be ids that somebody uses as keys. A function is called by a name."""
+MAX_KEY_DIGITS = 10
+"""Tickets have long numbers."""
+
+
+@lru_cache(maxsize=8192)  # the same few labels stand in every run
+def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
+    """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
+    runs of one label stay together though nobody reads it."""
+    label = " ".join(remove_hidden(text).split())
+    is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS and not has_hidden(text)
+    is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
+    is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
+    is_number = is_number or any(form.search(label) for form in (_BIRTHDAY, _MADE_UP))
+    is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
+    if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
+        return label
+    return f"label-{digest(text)[:6]}"
+
+
+def is_choice(value: str) -> bool:
+    """Could `value` be a choice of an interface: a few plain words, and no number of anybody's?"""
+    return _CHOICE.fullmatch(value) is not None and plain_label(value, MAX_CHOICE_WORDS) == value
+
+
+@lru_cache(maxsize=8192)
+def plain_key(text: str) -> str:
+    """The id of a task or the name of an environment: longer than a label, and no sentence either."""
+    key = " ".join(remove_hidden(text).split())
+    is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
+    is_short = is_short and not has_hidden(text)
+    is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
+    is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP))
+    if is_short and not is_number and not _gives_a_secret(key) and _is_plain(key, _KEY, MAX_KEY_WORDS):
+        return key
+    return _shorten_key(text) or f"key-{digest(text)[:12]}"
+
+
+def _shorten_key(text: str) -> str:
+    """A key that lists identifiers (`[login]wrong_pin|locked_card[PERSONA:Hard]`): the first of them, no more words
+    than any key may have, and a digest of the whole. Empty if it is no such list: one word after the other is a
+    sentence."""
+    kept: list[str] = []
+    for part in filter(None, _BETWEEN.split(text) if _LISTED.fullmatch(text) else ()):
+        is_identifier = (1 if not kept else 2) <= _count_words(part) <= MAX_PART_WORDS
+        if not is_identifier or _count_words("/".join([*kept, part])) > MAX_KEY_WORDS:
+            break
+        kept.append(part)
+    key = f"{'/'.join(kept)}~{digest(text)[:8]}"
+    is_plain = len(kept) > 1 and len(key) <= MAX_KEY_CHARS and _is_plain(key, _KEY, MAX_KEY_WORDS)
+    is_plain = is_plain and not any(map(_gives_a_secret, kept))
+    return key if is_plain and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS) else ""
+
+
+@lru_cache(maxsize=8192)
+def plain_field(name: str) -> str:
+    """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
+    field = mask_name(name)
+    is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
+    is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_number_of_something(field)
+    is_code = is_code or identifies(field, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
+    if not field or (is_short and not is_code and _is_plain(field, _FIELD, MAX_FIELD_WORDS)):
+        return field
+    return digest_field(name)
+
+
+def plain_argument(name: str) -> str:
+    """The name of an argument: an identifier, or two words at most."""
+    return plain_field(name) if not name or ARGUMENT.fullmatch(name) else digest_field(name)
+
+
+def digest_field(name: str) -> str:
+    """A digest that still says whether the field holds a secret."""
+    return f"{'secret' if is_secret_name(name, 'any') else 'field'}_{digest(name)[:6]}"
+
+
+def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
+    return (
+        form.fullmatch(text) is not None
+        and _count_words(text) <= max_words
+        and not _UNSPACED.search(text)
+        and (text.isascii() or not _IMITATED.search(text))
+        and next(secrets_in_prose(text), None) is None
+        and not _is_numbered_secret(text)
+    )
+
+
+def _is_number_of_something(text: str) -> bool:
+    return any(word.lower() not in _COUNTED for word in _NUMBER_OF_SOMETHING.findall(text))
+
+
+def _names_a_value(label: str) -> bool:
+    """`locker_code hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
+    *names, _ = re.split(r"[\s:=]+", label)
+    is_pair = ": " in label or ("_" in label and " " in label)
+    return is_pair or any(is_secret_name(name, "any") for name in names)
+
+
+def _gives_a_secret(key: str) -> bool:
+    """`shop-4-passwd-hazelibex`: is the name of a secret joined to what may be its value? After a password and
+    after a code that opens something, that is whatever is no word about secrets; after another secret, what mixes
+    letters and digits, or a long number."""
+    for part in _APART.split(key):
+        tokens = _TOKEN.findall(part)
+        for before, name, after in zip(["", *tokens], tokens, tokens[1:], strict=False):
+            if names_a_password(name) or (name.lower() in _OPENING and are_secret_name(before, name)):
+                if not _is_about_secrets(after):
+                    return True
+            elif _MIXED.fullmatch(after) and are_secret_name(before, name):
+                return True
+    return False
+
+
+def _is_about_secrets(word: str) -> bool:
+    is_count = word.isdigit() and len(word) <= MAX_COUNT_DIGITS
+    return is_count or word.lower() in _ABOUT_SECRETS or is_secret_name(word, "any")
+
+
+def _is_numbered_secret(text: str) -> bool:
+    """`PIN 78968`: in a sentence it may be something else, in a name it is not."""
+    match = _BEFORE_NUMBER.match(text)
+    return match is not None and is_secret_name(match[1], "any")
+
+
+@lru_cache(maxsize=8192)  # the same folders stand in the path of every run
+def _count_words(text: str) -> int:
+    return len(_LETTERS.findall(_DIGEST.sub(" ", text)))
+
+
+@lru_cache(maxsize=1024)
+def plain_file(path: str) -> str:
+    """Where a run was read. A trace may name its own origin, so a sentence is no path. A part of a path that identifies
+    somebody is named by a digest."""
+    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n?&]|%[0-9A-Fa-f]{2}", path)
+    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in _FILE_PARTS.split(path))
+    is_sentence = _UNSPACED.search(path) or len(_UNSPACED_LETTER.findall(path)) > MAX_UNSPACED_LETTERS
+    if not is_named or is_sentence or mask_name(path) != path:
+        return f"file-{digest(path)[:6]}"
+    return "".join(f"file-{digest(part)[:6]}" if _is_private_file(part) else part for part in _FILE_PARTS.split(path))
+
+
+@lru_cache(maxsize=8192)  # the same folders stand in the path of every run
+def _is_private_file(part: str) -> bool:
+    name = part.rpartition(".")[0] or part
+    return bool(name) and (
+        identifies(name, MAX_KEY_DIGITS, MAX_NAME_DIGITS) or next(secrets_in_prose(name), None) is not None
+    )
+
+
+@lru_cache(maxsize=8192)
+def plain_name(name: str) -> str:
+    """The name of a function: what a program could call. One that is a sentence is named by a digest."""
+    app, dot, function = name.partition(".")
+    if dot and not (app and function):  # hidden characters were all of one half
+        app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
+    return f"{_plain_part(app)}{dot}{_plain_part(function)}"
+
+
+def _plain_part(part: str) -> str:
+    part = mask_name(part)
+    is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
+    max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
+    is_short = is_short and (part.isascii() or len(_WORD.findall(part)) <= max_words)
+    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_NAME_DIGITS)
+    if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
+        return part
+    return f"unnamed_{digest(part)[:6]}"
