@@ -25,22 +25,22 @@ class InstructionForm:
     anchors: str
     """Words, separated by commas, of which every match contains one: the pattern is tried only near them."""
     written: str
-    """The pattern as a regular expression."""
+    """The pattern as a regular expression, in lower case."""
     weight: int
     """2: sufficient alone. 1: about an agent's work, sufficient with another one nearby. 0: also common in honest
     mail."""
     needs: tuple[str, ...] = ()
-    """Parts of words, of which every match contains one besides its anchor. They have no `i`, because the pattern takes
-    a dotless one for it too."""
+    """Parts of words, of which every match contains one besides its anchor."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled on first use: few texts come near most of the forms."""
-        return re.compile(self.written, re.IGNORECASE | re.MULTILINE)
+        """For texts in lower case, because ignoring it takes twice as long. Compiled on first use: few texts come near
+        most of the forms."""
+        return re.compile(self.written.replace("A-Z", "a-z"), re.MULTILINE)
 
-    def may_match(self, lowered: str) -> bool:
+    def may_match(self, folded: str) -> bool:
         """A quick look at a text in lower case."""
-        return not self.needs or any(part in lowered for part in self.needs)
+        return not self.needs or any(part in folded for part in self.needs)
 
 
 def _form(name: str, weight: int, anchors: str, pattern: str, needs: str = "") -> InstructionForm:
@@ -61,7 +61,7 @@ _SET_ASIDE = (
     ("ignoră ignora uită", "instrucțiuni instructiuni"),
     ("игнорир проигнорир забуд", "инструкци указани команд правил"),
     ("ігнор проігнор забуд", "інструкці вказівк команд"),
-    ("αγνόησε αγνοήστε ξέχασε", "οδηγίες εντολές"),
+    ("αγνόησε αγνοήστε ξέχασε", "οδηγίε εντολέ"),
     ("yoksay görmezden unut dikkate", "talimat komut yönerge"),
     ("abaikan lupakan", "instruksi perintah"),
     ("bỏ+qua phớt+lờ quên", "hướng+dẫn chỉ+dẫn lệnh"),
@@ -85,7 +85,7 @@ def _set_aside_pattern() -> str:
             "|".join(re.escape(stem).replace(r"\+", r"\s+") for stem in stems.split()) for stems in (verbs, nouns)
         )
         pairs += [rf"(?:{verb})[^.!?。！？\n]{{0,60}}?(?:{noun})", rf"(?:{noun})[^.!?。！？\n]{{0,40}}?(?:{verb})"]
-    return "(?:^|(?<=[^A-Za-z]))(?:" + "|".join(pairs) + ")"
+    return "(?:^|(?<=[^a-z]))(?:" + "|".join(pairs) + ")"
 
 
 _SET_ASIDE_ANCHORS = ",".join(sorted({verb.partition("+")[0] for verbs, _ in _SET_ASIDE for verb in verbs.split()}))
@@ -111,7 +111,7 @@ FORMS = (
         "imitates a chat template",
         2,
         "inst],<|,sys>>,override,=====,#####,{{,{%,<%,im_start,begin",
-        r"\[/?INST\]|<\|[a-z_]{2,20}\|>|<</?SYS>>|\bsystem\s+override\b"
+        r"\[/?inst\]|<\|[a-z_]{2,20}\|>|<</?sys>>|\bsystem\s+override\b"
         r"|^[ \t]*([=#*~-])\1{3,}\s*(?:end of |begin |new )?"
         r"(?:data|system|instructions?|prompt|user|assistant|context)\b.{0,20}$"
         r"|\{\{[^{}\n]{1,200}\}\}|\{%[^\n]{1,200}%\}|<%[^\n]{1,200}%>",

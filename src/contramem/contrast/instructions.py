@@ -64,10 +64,10 @@ def overrides(text: str) -> str | None:
 
 
 def _find_override(text: str) -> str | None:
-    plain = plain_text(text[:MAX_SCANNED_CHARS])
-    near = _windows(fold_case(plain))
+    folded = fold_case(plain_text(text[:MAX_SCANNED_CHARS]))
+    near = _windows(folded)
     strong = [form for form in FORMS if form.weight == ENOUGH and form in near]
-    return next((form.name for form in strong if form.pattern.search(plain)), None)
+    return next((form.name for form in strong if form.pattern.search(folded)), None)
 
 
 _find_override_once = lru_cache(maxsize=1024)(
@@ -156,13 +156,10 @@ def plain_text(text: str) -> str:
     return text
 
 
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
 def fold_case(text: str) -> str:
-    """Lower case of equal length, so that positions also apply to the original."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+    """Lower case of equal length, so that positions also apply to the original. Only the lower case of a dotted capital
+    I is longer than the letter itself; without its dot, a small one is read as an i too."""
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower().replace("\u0131", "i")
 
 
 def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
@@ -174,23 +171,23 @@ def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
 
 
 def _cues(text: str) -> list[Cue]:
-    lowered = fold_case(text)
+    folded = fold_case(text)
     telling = [
         cue
-        for form, windows in _windows(lowered).items()
-        for cue in _matches(form, text, [window for window in windows if form.may_match(lowered[slice(*window)])])
+        for form, windows in _windows(folded).items()
+        for cue in _matches(form, folded, [window for window in windows if form.may_match(folded[slice(*window)])])
     ]
     if not telling:
         return []
     around = _merge([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
-    supporting = [cue for form in FORMS if form.weight == 0 for cue in _matches(form, text, around)]
+    supporting = [cue for form in FORMS if form.weight == 0 for cue in _matches(form, folded, around)]
     return sorted(telling + supporting)
 
 
-def _windows(lowered: str) -> dict[InstructionForm, list[tuple[int, int]]]:
+def _windows(folded: str) -> dict[InstructionForm, list[tuple[int, int]]]:
     """The stretches in which each phrasing could match, given its anchors."""
     near: dict[InstructionForm, list[tuple[int, int]]] = {}
-    for index, start, end in _ANCHORS.find_matches_as_indexes(lowered, overlapping=True):
+    for index, start, end in _ANCHORS.find_matches_as_indexes(folded, overlapping=True):
         near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
     return {form: _merge(sorted(windows)) for form, windows in near.items()}
 
@@ -205,9 +202,9 @@ def _merge(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _matches(form: InstructionForm, text: str, windows: list[tuple[int, int]]) -> Iterator[Cue]:
+def _matches(form: InstructionForm, folded: str, windows: list[tuple[int, int]]) -> Iterator[Cue]:
     for start, end in windows:
-        for match in form.pattern.finditer(text, start, end):
+        for match in form.pattern.finditer(folded, start, end):
             yield Cue(match.start(), match.end(), form.weight, form.name)
 
 

@@ -13,9 +13,12 @@ _PAIRS = (
     " ӏl ɡg ɩi ɑa ʀr ʟl ɴn ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ᴍm ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
 )
 _LATIN = {ord(pair[0]): pair[-1] for pair in _PAIRS.split()}
-_SIGNS = {start + place: chr(ord("a") + place) for start in (0x1F150, 0x1F170, 0x1F1E6) for place in range(26)}
-"""Letters on a dark disk or square, and those that flags are made of. Unicode does not call them letters."""
-_SIGN = re.compile(f"[{''.join(map(chr, _SIGNS))}]")
+_SIGN_ALPHABETS = (0x1F150, 0x1F170, 0x1F1E6)
+"""Where the letters on a dark disk begin, those on a dark square, and those that flags are made of. Unicode does not
+call them letters."""
+_SIGNS = {start + place: chr(ord("a") + place) for start in _SIGN_ALPHABETS for place in range(26)}
+# As ranges: one by one, they would each be compared with every character of a text.
+_SIGN = re.compile(f"[{''.join(f'{chr(start)}-{chr(start + 25)}' for start in _SIGN_ALPHABETS)}]")
 _LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _LATIN))}]")
 _FOREIGN_WORD = re.compile(rf"[^\W\d_]*{_LOOK_ALIKE.pattern}[^\W\d_]*")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
