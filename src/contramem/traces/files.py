@@ -342,10 +342,17 @@ def _try_to_write(target: Path, stream: IO[bytes], size: int) -> str:
 
 
 def _write(target: Path, stream: IO[bytes], size: int) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as out:
+    with _create(target) as out:
         # The stated size is untrusted input: never write more than that.
         left = size
         while left > 0 and (block := stream.read(min(left, 1 << 20))):
             out.write(block)
             left -= len(block)
+
+
+def _create(target: Path) -> IO[bytes]:
+    try:
+        return target.open("wb")
+    except FileNotFoundError:  # the first file of its folder
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target.open("wb")
