@@ -178,6 +178,8 @@ def _text_of_part(part: object) -> str:
             value = part.get(key)
             if isinstance(value, str):
                 return value
+        if isinstance(document := part.get("document"), dict):  # Cohere's way to bring a result
+            return text_of(document.get("data"))
     return ""
 
 

@@ -14,7 +14,8 @@ MAX_XML_BYTES = 50 << 20
 
 _PASSED = frozenset("pass passed true success successful succeeded solved resolved correct yes ok".split())
 _FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved incorrect wrong no nok error".split())
-_BOOLS = ("resolved", "is_resolved", "passed", "success", "is_correct", "correct", "solved")
+VERDICTS = ("resolved", "is_resolved", "passed", "success", "is_correct", "correct", "solved")
+"""What graders and people call the field with their verdict."""
 _REWARDS = ("reward", "score")
 _PASSING_LISTS = ("resolved_ids", "resolved", "resolved_instances", "passed_ids")
 _FAILING_LISTS = ("unresolved_ids", "unresolved", "failed_ids", "error_ids", "empty_patch_ids")
@@ -77,7 +78,7 @@ def _verdict_of_list(document: dict[str, Any], names: Sequence[str]) -> Verdict 
 
 
 def _fields(row: dict[str, Any]) -> Verdict | None:
-    for key in _BOOLS:
+    for key in VERDICTS:
         if isinstance(row.get(key), bool):
             return Verdict(row[key], feedback=_failing_tests(row))
     rewards = (

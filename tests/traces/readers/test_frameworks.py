@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.traces.readers.block_samples import BLOCK_SAMPLES
 from tests.traces.readers.samples import FAILED, FIRST, OTHERS, SAMPLES, SECOND, TASK, TERMINAL_LOG, WORKED
 from tests.traces.readers.span_samples import SPAN_SAMPLES
 
@@ -17,7 +18,7 @@ JUDGED = {"openhands-output": True, "langsmith": True, "langfuse": False, "mlflo
           "openinference": True, "langfuse-download": False}  # fmt: skip
 NAMED = {"steps", "sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
          "openai-agents", "openinference", "openinference-rows", *SPAN_SAMPLES}  # fmt: skip
-ALL_SAMPLES = SAMPLES | SPAN_SAMPLES
+ALL_SAMPLES = SAMPLES | SPAN_SAMPLES | BLOCK_SAMPLES
 
 
 def write(path: Path, content: Any) -> Path:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.traces.readers.block_samples import BLOCK_SAMPLES
 from tests.traces.readers.samples import OTHERS, SAMPLES
 from tests.traces.readers.span_samples import SPAN_SAMPLES
 from tests.traces.readers.test_appworld import REQUESTS
@@ -189,7 +190,9 @@ DEEP = json.loads("[" * 200 + "]" * 200)
 @cache
 def seeds() -> dict[str, Any]:
     """The documents above and, where the shared data is there, its small samples: JSON by file name."""
-    found = INLINE | {f"{name}-{file}": content for name, (file, content) in (SAMPLES | SPAN_SAMPLES | OTHERS).items()}
+    found = INLINE | {
+        f"{name}-{file}": content for name, (file, content) in (SAMPLES | SPAN_SAMPLES | BLOCK_SAMPLES | OTHERS).items()
+    }
     beside = Path(__file__).parents[4] / "shared" / "data"
     folder = Path(os.environ.get("CONTRAMEM_SHARED_DATA", beside)) / "formats"
     for path in sorted(folder.glob("*/*")):

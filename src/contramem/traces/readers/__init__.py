@@ -1,11 +1,13 @@
 """One small file per trace format. The order is the order of `--help`; detection does not depend on it.
 
-Shared by formats: messages.py (chat messages), records.py (fields of a record), conversation.py (messages of
-frameworks), session.py (session logs), span_tree.py (platforms that keep runs as trees), meter.py (tokens and cost).
+Shared by formats: messages.py (chat messages), tool_blocks.py (calls in their content), records.py (fields of a
+record), conversation.py (messages of frameworks), session.py (session logs), span_tree.py (platforms that keep runs as
+trees), meter.py (tokens and cost).
 """
 
 from contramem.traces.reader import Reader
 from contramem.traces.readers.agentdojo import AgentDojoReader
+from contramem.traces.readers.ai_sdk import AiSdkReader
 from contramem.traces.readers.anthropic import AnthropicReader
 from contramem.traces.readers.appworld import AppWorldReader
 from contramem.traces.readers.are import AreReader
@@ -15,6 +17,7 @@ from contramem.traces.readers.claude_code import ClaudeCodeReader
 from contramem.traces.readers.claude_stream import ClaudeStreamReader
 from contramem.traces.readers.cline import ClineReader
 from contramem.traces.readers.codex import CodexReader, ResponsesReader
+from contramem.traces.readers.dspy import DspyReader
 from contramem.traces.readers.gemini import GeminiReader
 from contramem.traces.readers.gemini_cli import GeminiCliReader
 from contramem.traces.readers.harbor import HarborReader
@@ -47,12 +50,14 @@ BUILT_IN: tuple[Reader, ...] = (
     AnthropicReader(),
     ResponsesReader(),
     GeminiReader(),
+    AiSdkReader(),
     LangChainReader(),
     PydanticAiReader(),
     OpenAiAgentsReader(),
     AutoGenReader(),
     GroupChatReader(),
     SmolagentsReader(),
+    DspyReader(),
     ShareGptReader(),
     StepsReader(),
     ClaudeCodeReader(),

@@ -3,7 +3,7 @@
     {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "send", "input": {"to": "Bob"}}]}
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "sent"}]}
 
-`tool_use` and `tool_result` blocks are read in messages.py, which Claude Code sessions share.
+The blocks are read in tool_blocks.py, which Claude Code sessions share.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.chat import claims_messages
-from contramem.traces.readers.messages import has_blocks
 from contramem.traces.readers.records import first_messages, read_records
+from contramem.traces.readers.tool_blocks import has_anthropic_blocks
 from contramem.traces.trajectory import Trajectory
 
 
@@ -22,7 +22,7 @@ class AnthropicReader:
     name = "anthropic"
 
     def claims(self, file: TraceFile) -> bool:
-        return claims_messages(file) and any(map(has_blocks, first_messages(file)))
+        return claims_messages(file) and any(map(has_anthropic_blocks, first_messages(file)))
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_records(file, options)

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.cline import is_cline
-from contramem.traces.readers.messages import has_blocks
 from contramem.traces.readers.records import first_messages, read_records
+from contramem.traces.readers.tool_blocks import has_anthropic_blocks
 from contramem.traces.trajectory import Trajectory
 
 _OTHERS = frozenset({"suite_name", "termination_reason", "trajectory_format", "trajectory"})
@@ -27,7 +27,7 @@ class ChatReader:
     name = "openai-chat"
 
     def claims(self, file: TraceFile) -> bool:
-        return claims_messages(file) and not any(map(has_blocks, first_messages(file)))
+        return claims_messages(file) and not any(map(has_anthropic_blocks, first_messages(file)))
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_records(file, options)

@@ -19,10 +19,11 @@ from typing import Any
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.messages import has_blocks, record_content
+from contramem.traces.readers.messages import record_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.session import ENVIRONMENT, Entry, opening, read_session
+from contramem.traces.readers.tool_blocks import has_anthropic_blocks
 from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
 
 _HARNESS = (
@@ -94,7 +95,7 @@ def _main_branch(entries: list[Entry]) -> Iterator[Entry]:
 def _is_prompt(entry: Entry) -> bool:
     if entry.get("type") != "user" or entry.get("isMeta") or entry.get("isCompactSummary"):
         return False
-    return _is_turn(entry) and not has_blocks(entry["message"])
+    return _is_turn(entry) and not has_anthropic_blocks(entry["message"])
 
 
 def _tell(recorder: Recorder, entry: Entry) -> str:

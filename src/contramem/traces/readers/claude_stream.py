@@ -19,10 +19,11 @@ from contramem.traces.decoding import number
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.messages import has_blocks, record_content
+from contramem.traces.readers.messages import record_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.session import ENVIRONMENT, Entry, opening, read_session
+from contramem.traces.readers.tool_blocks import has_anthropic_blocks
 from contramem.traces.trajectory import Ending, Origin, Outcome, Trajectory, digest
 
 
@@ -54,7 +55,7 @@ def _trajectory(entries: list[Entry], file: TraceFile, options: ReadOptions) -> 
             meter.add(message.get("usage"))
         else:
             text = record_content(recorder, "user", message.get("content"), unmarked=False)
-            task = task or ("" if has_blocks(message) else text.strip())
+            task = task or ("" if has_anthropic_blocks(message) else text.strip())
     events = recorder.events()
     if not events:
         return SkippedRun(file.origin, "session without a turn")

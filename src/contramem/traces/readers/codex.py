@@ -19,10 +19,10 @@ import msgspec
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import result_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.session import ENVIRONMENT, Entry, read_session
+from contramem.traces.readers.tool_blocks import result_content
 from contramem.traces.trajectory import Origin, Outcome, RunUsage, Trajectory, digest
 
 _ITEMS = frozenset(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from contramem.traces.readers.conversation import ConversationReader, call_entry, tool_message
+from contramem.traces.readers.messages import has_typed_parts
 
 _PARTS = (
     "text functionCall function_call functionResponse function_response inlineData inline_data fileData file_data "
@@ -47,7 +48,7 @@ class GeminiReader(ConversationReader):
 
 def _is_content(value: object) -> bool:
     parts = value.get("parts") if isinstance(value, dict) else None
-    if not isinstance(parts, list) or not parts or value is None or "kind" in value:  # type: ignore[operator]
+    if not isinstance(parts, list) or not parts or has_typed_parts(value) or "kind" in value:  # type: ignore[operator]
         return False
     return all(isinstance(part, dict) and any(key in part for key in _PARTS) for part in parts)
 

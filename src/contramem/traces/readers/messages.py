@@ -1,6 +1,6 @@
-"""Chat messages of the two common dialects: OpenAI (`tool_calls`, role `tool`) and Anthropic (content blocks).
+"""Chat messages: calls in `tool_calls` and results with the role `tool`, or both in content blocks (tool_blocks.py).
 
-The dialects do not collide, so one reading serves both, and a record that mixes them loses nothing.
+The two ways do not collide, so one reading serves both, and a record that mixes them loses nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contramem.errors import TraceError
 from contramem.traces.decoding import decode
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.plain_names import plain_label
+from contramem.traces.readers.tool_blocks import call_in, result_content, result_in
 from contramem.traces.trajectory import Actor
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -28,9 +29,7 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
         if message.get("function_call"):
             record_call(recorder, message["function_call"])
     elif role in ("tool", "function"):
-        marked = message.get("is_error")
-        error = marked if isinstance(marked, bool) else None
-        recorder.result(result_content(message.get("content")), _call_id(message), error=error)
+        _record_results(recorder, message)
     elif role == "user":
         return record_content(recorder, "user", message.get("content"))
     elif role in ("system", "developer"):
@@ -41,6 +40,16 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
             f"The roles are {', '.join(sorted(ROLES))}.",
         )
     return ""
+
+
+def _record_results(recorder: Recorder, message: Mapping[str, Any]) -> None:
+    """One result, or several in blocks."""
+    content = message.get("content")
+    if isinstance(content, list) and any(map(result_in, content)):
+        record_content(recorder, "app", content)
+        return
+    marked = message.get("is_error")
+    recorder.result(result_content(content), _call_id(message), error=marked if isinstance(marked, bool) else None)
 
 
 def _call_id(message: Mapping[str, Any]) -> str | None:
@@ -72,13 +81,18 @@ def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: 
     recorded = 0
     for block in content:
         kind = block.get("type") if isinstance(block, dict) else ""
-        if _is_call(kind) or _is_result(kind):
+        call, result = call_in(block), result_in(block)
+        if call or result:
             recorder.message(actor, "\n".join(texts[recorded:]))
             recorded = len(texts)
-            _tell_block(recorder, block, unmarked)
+        if call:
+            recorder.call(call.name, call.arguments, call.call_id, app=call.app)
+        elif result:
+            error = unmarked if result.error is None else result.error
+            recorder.result(result.content, result.call_id, error=error)
         elif kind == "tool_call" and isinstance(block.get("value"), str):  # LLaMA-Factory: calls as JSON in a block
-            for call in _calls_in(block["value"]):
-                record_call(recorder, call)
+            for entry in _calls_in(block["value"]):
+                record_call(recorder, entry)
         elif kind not in _THOUGHTS and (text := text_of([block])):
             texts.append(text)
     recorder.message(actor, "\n".join(texts[recorded:]))
@@ -90,43 +104,18 @@ def _calls_in(text: str) -> list[dict[str, Any]]:
     return [call for call in (value if isinstance(value, list) else [value]) if isinstance(call, dict)]
 
 
-def _tell_block(recorder: Recorder, block: Mapping[str, Any], unmarked: bool | None) -> None:
-    if _is_call(block["type"]):
-        recorder.call(block["name"], block.get("input"), block.get("id"), app=block.get("server_name") or "")
-    else:
-        marked = block.get("is_error")
-        error = marked if isinstance(marked, bool) else unmarked
-        recorder.result(result_content(block.get("content")), block.get("tool_use_id"), error=error)
-
-
-def _is_call(kind: object) -> bool:
-    return isinstance(kind, str) and kind.endswith("tool_use")
-
-
-def _is_result(kind: object) -> bool:
-    return isinstance(kind, str) and kind.endswith("tool_result")
-
-
-def has_blocks(message: object) -> bool:
-    """Does this message call a tool or bring a result in Anthropic's way?"""
-    content = message.get("content") if isinstance(message, dict) else None
-    return isinstance(content, list) and any(
-        isinstance(block, dict) and (_is_call(block.get("type")) or _is_result(block.get("type"))) for block in content
-    )
-
-
 def is_message(value: object) -> bool:
     """Is this a chat message, by its role?"""
     role = value.get("role") if isinstance(value, dict) else None
     if not isinstance(role, str) or role not in ROLES:
         return False
-    return "parts" not in value or "content" in value  # type: ignore[operator]  # with parts alone it is Gemini's
+    # With parts alone it is Gemini's, with parts of named types Vercel's.
+    return "parts" not in value or ("content" in value and not has_typed_parts(value))  # type: ignore[operator]
 
 
-def result_content(content: object) -> object:
-    """The text of a result given as typed parts; any other value is what the tool returned, and stays."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
-        return text_of(content)
-    return content
+def has_typed_parts(message: object) -> bool:
+    """Does the message consist of parts that each name their type?"""
+    parts = message.get("parts") if isinstance(message, dict) else None
+    if not isinstance(parts, list) or not parts:
+        return False
+    return all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts)

@@ -13,7 +13,7 @@ from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import is_message, record_message
 from contramem.traces.readers.meter import Meter
 from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Trajectory, digest
-from contramem.traces.verdict_files import verdict_of
+from contramem.traces.verdict_files import VERDICTS, verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
@@ -229,6 +229,8 @@ def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedbac
     if "outcome" not in fields.paths and reward is None:
         by_reward, reward = verdict_of(record.get("reward"))
         passed = by_reward if passed is None else passed
+    if "outcome" not in fields.paths and passed is None:
+        passed = next((record[name] for name in VERDICTS if isinstance(record.get(name), bool)), None)
     return Outcome(passed, reward, feedback)
 
 
