@@ -70,6 +70,13 @@ class Hint(NamedTuple):
 def hints(summary: TraceSummary) -> list[Hint]:
     """What most likely went wrong in reading, or is missing, the worst first."""
     total, hints_so_far = summary.total, []
+    if total.runs and not summary.calls:
+        hint = (
+            "If the agents did use tools, their calls are written in a way that this reader does not know: try another"
+        )
+        hints_so_far.append(
+            Hint("no run calls a tool, so nothing can be learned", f"{hint} --format, or steps with --map.")
+        )
     if summary.calls and summary.calls_without_result > summary.calls / 2:
         what = f"{summary.calls_without_result:,} of {summary.calls:,} calls have no result"
         hints_so_far.append(
