@@ -22,6 +22,7 @@ from contramem.traces.readers.conversation import call_entry, tool_message
 from contramem.traces.readers.messages import is_message as is_chat_message
 from contramem.traces.readers.records import ABSENT, STEP_FIELDS, read_records, records_at, records_in, value_at
 from contramem.traces.readers.step_rows import join_rows, names_run
+from contramem.traces.readers.written_calls import read_written_call
 from contramem.traces.tables import find_separator
 from contramem.traces.trajectory import Trajectory
 
@@ -208,12 +209,13 @@ def call_in(step: Mapping[str, Any], paths: Mapping[str, str] | None = None) -> 
     inner: dict[str, Any] = next((step[key] for key in _NESTED if isinstance(step.get(key), dict)), {})
     fields = {**step, **inner}
     name = next((fields[key] for key in _NAMES if isinstance(fields.get(key), str) and fields[key]), None)
-    if name is None or not any(key in fields for key in (*_ARGUMENTS, *_RESULTS, *_ERRORS)):
+    is_call = any(key in fields for key in (*_ARGUMENTS, *_RESULTS, *_ERRORS))
+    if name is None or not (is_call or read_written_call(name)):
         return None
     arguments, result = (next((fields[key] for key in keys if fields.get(key) is not None), None)
                          for keys in (_ARGUMENTS, _RESULTS))  # fmt: skip
     error = next((text_of(fields[key]) for key in _ERRORS if isinstance(fields.get(key), (str, dict))), "")
-    return StepCall(name, arguments, result, error)
+    return _make_call(name, arguments, result, error)
 
 
 def _read_mapped_call(step: Mapping[str, Any], paths: Mapping[str, str]) -> StepCall | None:
@@ -221,4 +223,14 @@ def _read_mapped_call(step: Mapping[str, Any], paths: Mapping[str, str]) -> Step
                                for part in ("tool", "arguments", "result"))  # fmt: skip
     if not isinstance(name, str) or not name:
         return None
-    return StepCall(name, None if arguments is ABSENT else arguments, None if result is ABSENT else result, "")
+    return _make_call(name, None if arguments is ABSENT else arguments, None if result is ABSENT else result)
+
+
+def _make_call(name: str, arguments: Any, result: Any, error: str = "") -> StepCall:
+    """Where a step has no arguments, its action may be a call that is written out: `click('a51')`."""
+    written = read_written_call(name) if arguments is None else None
+    return (
+        StepCall(written.name, written.arguments, result, error)
+        if written
+        else StepCall(name, arguments, result, error)
+    )
