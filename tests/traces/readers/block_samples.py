@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.traces.readers.samples import FAILED, FIRST, SECOND, TASK, WORKED
@@ -123,6 +124,16 @@ DSPY = {
 }
 
 
+TAGGED = [
+    {"role": "user", "content": TASK},
+    {"role": "assistant", "content": f'<tool_call>{{"name": "send", "arguments": {json.dumps(FIRST)}}}</tool_call>'},
+    {"role": "user", "content": f"<tool_response>Error: {FAILED}</tool_response>"},
+    {"role": "assistant", "content": f'<tool_call>{{"name": "send", "arguments": {json.dumps(SECOND)}}}</tool_call>'},
+    {"role": "user", "content": f"<tool_response>{WORKED}</tool_response>"},
+    {"role": "assistant", "content": "Done."},
+]
+
+
 def record(messages: list[dict[str, Any]]) -> dict[str, Any]:
     return {"model": "m-1", "messages": messages}
 
@@ -134,5 +145,21 @@ BLOCK_SAMPLES: dict[str, tuple[str, Any]] = {
     "ai-sdk-4": ("chat4.json", record(AI_SDK_4)),
     "ai-sdk-sent": ("sent.jsonl", [record(AI_SDK_SENT)]),
     "otel-messages": ("messages.json", record(OTEL_MESSAGES)),
+    "tagged": ("tagged.jsonl", [record(TAGGED)]),
+    "rollouts": ("rollouts.jsonl", [{"model": "m-1", "prompt": BEDROCK[:1], "completion": BEDROCK[1:]}]),
+    "verifiers": (
+        "v.jsonl",
+        [
+            {
+                "model": "m-1",
+                "example_id": "t1",
+                "task": "mail",
+                "prompt": TAGGED[:1],
+                "completion": TAGGED[1:],
+                "answer": "sent",
+            }
+        ],
+    ),
+    "model-calls": ("log.json", [{"request": {"model": "m-1", "messages": TAGGED[:-1]}, "response": TAGGED[-1]}]),
     "dspy": ("dspy.jsonl", [DSPY]),
 }

@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Trajectory
 JUDGED = {"openhands-output": True, "langsmith": True, "langfuse": False, "mlflow": True, "weave": True,
           "openinference": True, "langfuse-download": False}  # fmt: skip
 NAMED = {"steps", "sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
-         "openai-agents", "openinference", "openinference-rows", *SPAN_SAMPLES}  # fmt: skip
+         "openai-agents", "openinference", "openinference-rows", "verifiers", *SPAN_SAMPLES}  # fmt: skip
 ALL_SAMPLES = SAMPLES | SPAN_SAMPLES | BLOCK_SAMPLES
 
 

@@ -1,8 +1,8 @@
 """One small file per trace format. The order is the order of `--help`; detection does not depend on it.
 
-Shared by formats: messages.py (chat messages), tool_blocks.py (calls in their content), records.py (fields of a
-record), conversation.py (messages of frameworks), session.py (session logs), span_tree.py (platforms that keep runs as
-trees), meter.py (tokens and cost).
+Shared by formats: messages.py (chat messages), tool_blocks.py and tagged_calls.py (calls in their content), records.py
+(fields of a record), conversation.py (messages of frameworks), session.py (session logs), span_tree.py (platforms that
+keep runs as trees), meter.py (tokens and cost).
 """
 
 from contramem.traces.reader import Reader
@@ -27,6 +27,7 @@ from contramem.traces.readers.langfuse import LangfuseReader
 from contramem.traces.readers.langsmith import LangSmithReader
 from contramem.traces.readers.mini_swe_agent import MiniSweAgentReader
 from contramem.traces.readers.mlflow import MlflowReader
+from contramem.traces.readers.model_calls import ModelCallsReader
 from contramem.traces.readers.native import NativeReader
 from contramem.traces.readers.openai_agents import OpenAiAgentsReader
 from contramem.traces.readers.openhands import OpenHandsReader
@@ -34,6 +35,7 @@ from contramem.traces.readers.openinference import OpenInferenceReader
 from contramem.traces.readers.otel import OtelReader
 from contramem.traces.readers.pydantic_ai import PydanticAiReader
 from contramem.traces.readers.recording import RecordingReader
+from contramem.traces.readers.rollouts import RolloutReader
 from contramem.traces.readers.sharegpt import ShareGptReader
 from contramem.traces.readers.smolagents import SmolagentsReader
 from contramem.traces.readers.steps import StepsReader
@@ -51,6 +53,8 @@ BUILT_IN: tuple[Reader, ...] = (
     ResponsesReader(),
     GeminiReader(),
     AiSdkReader(),
+    ModelCallsReader(),
+    RolloutReader(),
     LangChainReader(),
     PydanticAiReader(),
     OpenAiAgentsReader(),

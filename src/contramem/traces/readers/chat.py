@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.cline import is_cline
+from contramem.traces.readers.model_calls import is_model_call
 from contramem.traces.readers.records import first_messages, read_records
 from contramem.traces.readers.tool_blocks import has_anthropic_blocks
 from contramem.traces.trajectory import Trajectory
@@ -36,7 +37,8 @@ class ChatReader:
 def claims_messages(file: TraceFile) -> bool:
     """Is this a file of chat messages, rather than of another format that contains some?"""
     head = file.head
-    if isinstance(head, dict) and not _OTHERS.isdisjoint(head):
+    first = head[0] if isinstance(head, list) and head else head
+    if is_model_call(first) or (isinstance(head, dict) and not _OTHERS.isdisjoint(head)):
         return False
     # Agents of the SWE family save bare messages under names of their own.
     messages = first_messages(file)

@@ -12,6 +12,7 @@ from contramem.errors import TraceError
 from contramem.traces.decoding import decode
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.plain_names import plain_label
+from contramem.traces.readers.tagged_calls import split_tags
 from contramem.traces.readers.tool_blocks import call_in, result_content, result_in
 from contramem.traces.trajectory import Actor
 
@@ -74,9 +75,7 @@ def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: 
     None where the text has to tell.
     """
     if not isinstance(content, list):
-        text = text_of(content)
-        recorder.message(actor, text)
-        return text
+        return _record_text(recorder, actor, text_of(content))
     texts: list[str] = []
     recorded = 0
     for block in content:
@@ -97,6 +96,17 @@ def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: 
             texts.append(text)
     recorder.message(actor, "\n".join(texts[recorded:]))
     return "\n".join(texts)
+
+
+def _record_text(recorder: Recorder, actor: Actor, text: str) -> str:
+    """A text, and the calls and results that stand in it between tags."""
+    text, calls, results = split_tags(text)
+    recorder.message(actor, text)
+    for call in calls:
+        record_call(recorder, call)
+    for result in results:
+        recorder.result(result)
+    return text
 
 
 def _calls_in(text: str) -> list[dict[str, Any]]:
