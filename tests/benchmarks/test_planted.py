@@ -20,6 +20,7 @@ from worlds.harbour import Harbour  # type: ignore[import-not-found]
 from worlds.house_rules import Reference  # type: ignore[import-not-found]
 from worlds.insurer import Insurer  # type: ignore[import-not-found]
 from worlds.laboratory import Laboratory  # type: ignore[import-not-found]
+from worlds.permits import Permits  # type: ignore[import-not-found]
 from worlds.world import Session, runs  # type: ignore[import-not-found]
 
 from contramem.bank.card import Argument, FunctionCard
@@ -86,7 +87,8 @@ def test_comparing_call_names_finds_an_order_that_only_passing_runs_keep() -> No
 
 
 @pytest.mark.parametrize(
-    "world", [*(pytest.param(world, marks=pytest.mark.slow) for world in (Laboratory, Insurer, Harbour)), Greenhouse]
+    "world",
+    [*(pytest.param(world, marks=pytest.mark.slow) for world in (Laboratory, Insurer, Harbour, Permits)), Greenhouse],
 )
 def test_each_house_rule_can_be_stated_by_a_guard(world: Any) -> None:
     reference = Reference(world)
