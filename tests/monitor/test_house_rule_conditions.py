@@ -31,6 +31,7 @@ LETTER = call(
     {"subject": "[Shop] Order A-4711", "text": "Dear customer,\nKind regards, the shop team", "cc": ["a", "b"]},
 )
 LOUD = call("Mail.send", {"subject": "Your order", "text": "Call 555-1234 now. " * 9, "cc": ["a"]})
+WRITTEN = call("Mail.write", {"letter": {"body": "You may appeal.", "to": {"phone": "555-1234"}}})
 PAY = call("Shop.pay", {"amount": 80, "on": "2026-03-09", "code": "R2", "id": "I-1", "lines": 2})
 PAY_MORE = call("Shop.pay", {"amount": 100, "on": "2026-03-14", "code": "R9", "id": "I-3", "lines": 3})
 
@@ -104,6 +105,11 @@ PAY_MORE = call("Shop.pay", {"amount": 100, "on": "2026-03-14", "code": "R9", "i
         ('existence(finalize[text contains "done"])', [PAY], "holds"),
         ('absence(finalize[text lacks "A-4711"])', [PAY], "broken"),
         ("existence(writes(Mail)[cc has at most 1 item])", [LOUD], "holds"),
+        ("existence(Mail.write[letter.body contains appeal])", [WRITTEN], "holds"),
+        ("existence(Mail.write[letter.to.phone from Shop.find.phone])", [ORDER, WRITTEN], "holds"),
+        ("existence(Mail.write[letter.to.phone is integer])", [WRITTEN], "broken"),
+        ("existence(Mail.write[letter.subject given])", [WRITTEN], "broken"),
+        ("existence(Mail.write[letter given])", [WRITTEN], "holds"),
     ],
 )  # fmt: skip
 def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(

@@ -11,6 +11,7 @@ from contramem.contrast.form import parse
 from contramem.contrast.speech import asks, speech_of
 from contramem.monitor.history import RunHistory
 from contramem.monitor.results import decode_result, field_values, list_records
+from contramem.traces.argument_parts import name_parts
 from contramem.traces.trajectory import Effect, Event, Result, Trajectory
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Action:
         time: float | None = None,
         history: RunHistory = _NO_HISTORY,
     ) -> None:
-        self.kind, self.function, self.arguments = kind, function, arguments or {}
+        self.kind, self.function, self.arguments = kind, function, name_parts(arguments or {})
         self.effect, self.worked, self.time = effect, worked, time
         self.history, self.order = history, len(history)
         self.asks = kind == "ask"
@@ -153,7 +154,8 @@ class StepAction(Action):
         return self._step.origins.get(argument)
 
     def form(self, argument: str) -> str:
-        return self._step.forms.get(argument, "")
+        known = self._step.forms.get(argument)
+        return super().form(argument) if known is None and argument in self.arguments else known or ""
 
     def result(self) -> Any:
         return None if self._event is None else result_of(self._event)

@@ -18,6 +18,7 @@ from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides
 
@@ -83,8 +84,9 @@ class PacketContents:
         return self._replays[guard]
 
     def arguments_of(self, function: str) -> set[str]:
-        """The arguments that some call passes."""
-        return {name for step in self.steps.values() if step.function == function for name in step.arguments}
+        """The arguments that some call passes, and the parts of those that are objects."""
+        calls = [step for step in self.steps.values() if step.function == function]
+        return {name for step in calls for name in name_parts(step.arguments)}
 
     @cached_property
     def functions(self) -> frozenset[str]:
