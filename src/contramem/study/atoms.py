@@ -17,9 +17,11 @@ from typing import Any, NamedTuple, TypeAlias
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
+from contramem.monitor.dates import WRITTEN_DATE
 from contramem.monitor.results import count_items, decode_result, walk
 from contramem.notes import share
 from contramem.study.chosen_records import ChosenField, find_chosen
+from contramem.study.date_distances import DateDistance, measure_distances
 from contramem.study.masks import Mask, RunsInOrder
 from contramem.study.recorded_actions import RecordedAction, RecordedActions
 from contramem.study.run_set import StudyRun
@@ -66,7 +68,7 @@ class Slot(NamedTuple):
         return f"{self.function}[{self.name} {relation}]"
 
 
-Place: TypeAlias = Slot | ChosenField
+Place: TypeAlias = Slot | ChosenField | DateDistance
 
 
 class Atom(NamedTuple):
@@ -196,7 +198,8 @@ class _SeenSlots:
         return int(isinstance(slot, Slot) and slot.of_result and slot.function in self._changing)
 
     def _is_fact(self, slot: Place) -> bool:
-        return isinstance(slot, Slot) and slot.of_result and slot.function not in self._changing
+        is_returned = isinstance(slot, DateDistance) or (isinstance(slot, Slot) and slot.of_result)
+        return is_returned and slot.function not in self._changing
 
 
 def _is_between(counts: Sequence[int], low: float, high: float) -> bool:
@@ -230,12 +233,13 @@ class _RunFacts(NamedTuple):
 
 
 def _read_run(run: RecordedActions) -> _RunFacts:
-    facts: _RunFacts = run.notes.found.get("facts", lambda: _find_facts(run.calls))
+    facts: _RunFacts = run.notes.found.get("facts", lambda: _find_facts(run.calls, run.run.task))
     return facts
 
 
-def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
+def _find_facts(calls: Sequence[RecordedAction], task: str) -> _RunFacts:
     numbers, found, items = list[tuple[Place, float]](), list[tuple[Place, str]](), []
+    dates = list[tuple[str, str, str]]()
     for call in calls:
         if not call.worked:
             continue
@@ -244,9 +248,11 @@ def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
         numbers += (pair for pair in returned.numbers if not _is_key(*pair, call))
         found += given.words
         found += returned.words
+        dates += ((call.function, field, date) for field, date in returned.dates if call.effect == "read")
         if returned.items is not None:
             items.append((call.function, returned.items))
     chosen = _sort_scalars(find_chosen(calls))
+    numbers += measure_distances(dates, WRITTEN_DATE.findall(task))
     return _RunFacts(
         share(frozenset(call.function for call in calls)),
         share(frozenset(call.function for call in calls if call.effect != "read")),
@@ -263,6 +269,8 @@ class _Facts(NamedTuple):
     words: tuple[tuple[Place, str], ...]
     items: int | None = None
     """The number of items of a result."""
+    dates: tuple[tuple[str, str], ...] = ()
+    """The dates in a result, each with its field."""
 
 
 def _sort_scalars(scalars: Iterable[tuple[Place, Any]]) -> _Facts:
@@ -305,9 +313,10 @@ def _read_text(function: str, text: str) -> _Facts:
 
 
 def _read_result(function: str, result: Any) -> _Facts:
-    fields = ((place[-1], value) for place, value in islice(walk(result), MAX_VALUES) if place and is_field(place[-1]))
+    fields = [(place[-1], value) for place, value in islice(walk(result), MAX_VALUES) if place and is_field(place[-1])]
     facts = _sort_scalars((Slot(function, name, True), value) for name, value in fields)
-    return facts._replace(items=count_items(result))
+    dates = ((name, value) for name, value in fields if isinstance(value, str) and WRITTEN_DATE.fullmatch(value))
+    return facts._replace(items=count_items(result), dates=tuple(dates))
 
 
 _NO_AMOUNTS = frozenset(
@@ -363,7 +372,9 @@ def _thresholds(slot: Place, by_run: dict[int, list[float]], masks: dict[int, Ma
     highest = RunsInOrder({place: -max(numbers) for place, numbers in by_run.items()}, masks)
     lowest = RunsInOrder({place: min(numbers) for place, numbers in by_run.items()}, masks)
     for low, high in steps[::every]:
-        boundary = find_boundary(low, high)
+        boundary = slot.find_boundary(low, high) if isinstance(slot, DateDistance) else find_boundary(low, high)
+        if boundary is None:
+            continue
         yield slot.write(f"> {write_number(boundary)}"), *highest.find_below(-boundary)
         yield slot.write(f"<= {write_number(boundary)}"), *lowest.find_up_to(boundary)
 

@@ -78,7 +78,3 @@ def test_a_call_that_a_condition_demands_counts_in_tasks_in_which_nobody_makes_i
     refund = packet(run("a", True, business, "Done.", task_id="t2"), run("b", False, business, "Done.", task_id="t2"))
     assert follow_record([guard], [fees, refund]) == FollowRecord(2, 1, 1, 3, 1)
     assert follow_record([guard], [fees, ELSEWHERE]) == FollowRecord(1, 1, 1, 1, 0)
-
-
-def test_a_guard_that_limits_repetition_speaks_about_tasks_in_which_passing_runs_make_the_call() -> None:
-    assert speaks_about(parse_guard("not_succession(Mail.search, Mail.search)"), STORY)

@@ -128,8 +128,6 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     without it, and one that forbids a call says nothing where the task asks for it."""
     if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
         return True  # it says how to make a call, not whether to
-    if guard.then == guard.function:
-        return True  # it says how often
     if guard.conditions:
         return True  # the guard itself says when it applies
     made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
