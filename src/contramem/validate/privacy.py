@@ -7,14 +7,17 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from contramem.bank.card import SkillDelta
 from contramem.contrast.english import FUNCTION_WORDS, ORDINARY_STEMS, stem
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.placeholder_types import any_of, names_where
-from contramem.contrast.plain_words import is_plain_word
+from contramem.contrast.plain_words import is_plain_in_prose, is_plain_word
 from contramem.contrast.values import TIME_PATTERN
-from contramem.validate.case import Case
+from contramem.errors import GuardError
+from contramem.monitor.guard import parse_guard
+from contramem.validate.case import Case, Text
 from contramem.validate.lexicon import content_words
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
@@ -34,6 +37,8 @@ _SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
 _FORM = re.compile(r"like \"?[9Aa]+(?:[^\w\"]+[9Aa]+)*\"?(?=[\]\s])")
 """How a guard writes the form of a value: `like A99-99999` holds no digit of any value."""
 _DIGIT = re.compile(r"\d")
+_CODE = re.compile(r"\w+(?:[-./]\w+)*")
+MAX_CODE_CHARS = 40
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 
 _FAMILIES = (
@@ -70,16 +75,25 @@ class Privacy:
         timeless = [_TIME.sub(" ", text) if _DIGIT.search(text) else text for text in texts]
         lines = [fold_case(" ".join(text.split())) for text in timeless]
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        whole, demanded = "\n".join(lines), list(_demanded_phrases(case.text))
         reported: set[tuple[str, str]] = set()
         for contents in case.contents:
-            for placeholder, value, position in contents.find_copies("\n".join(lines)):
+            for placeholder, value, position in contents.find_copies(whole):
                 field = bisect(starts, position) - 1
                 name = case.fields[field].name
                 if (name, value) in reported or self._ordinary(value, case.names, contents):
                     continue
+                if self._is_part_of_word(whole, value, position) or any(value in phrase for phrase in demanded):
+                    continue
                 if not _is_only_a_word(value, placeholder, texts[field], contents, case.names):
                     reported.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
+
+    def _is_part_of_word(self, text: str, value: str, position: int) -> bool:
+        """Is it only a part of a longer word of a closed vocabulary: the number in `HA-412`?"""
+        words = (match for match in _CODE.finditer(text, max(0, position - MAX_CODE_CHARS), position + MAX_CODE_CHARS))
+        around = next((word[0] for word in words if word.start() <= position < word.end()), "")
+        return len(around) > len(value) and value in around and around in self._closed
 
     def _ordinary(self, value: str, names: Names, contents: PacketContents) -> bool:
         """May a card contain these words anyway: words of the interface, of a closed vocabulary, of any text?"""
@@ -89,6 +103,25 @@ class Privacy:
         if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
             return False
         return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
+
+
+def _demanded_phrases(text: Text) -> Iterator[str]:
+    """The phrases that guards ask for or forbid in a text, if all their words are ordinary: an organization may want
+    its letters to say them, and they are about nobody."""
+    for guard in text.guards if isinstance(text, SkillDelta) else ():
+        try:
+            conditions = [condition for pattern in parse_guard(guard).patterns for condition in pattern.conditions]
+        except GuardError:
+            continue  # another check says so
+        for condition in conditions:
+            phrase = condition.value.strip('"').lower()
+            if condition.test in ("contains", "lacks") and all(map(_is_about_nobody, phrase.split())):
+                yield phrase
+
+
+def _is_about_nobody(word: str) -> bool:
+    word = word.strip(".,;:!?")
+    return word in FUNCTION_WORDS or is_plain_in_prose(word) or (word.isdecimal() and len(word) <= 3)
 
 
 def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents, names: Names) -> bool:

@@ -18,7 +18,7 @@ from contramem.contrast.packet_file import findings_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
-RULES_VERSION = "10"
+RULES_VERSION = "11"
 """Incremented whenever the rules would write different cards from the same runs."""
 
 
