@@ -15,7 +15,8 @@ from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
 JUDGED = {"openhands-output": True, "langsmith": True, "langfuse": False, "mlflow": True, "weave": True,
-          "openinference": True, "langfuse-download": False}  # fmt: skip
+          "openinference": True, "langfuse-download": False, "braintrust": True,
+          "braintrust-fetched": False, "opik": True}  # fmt: skip
 NAMED = {"steps", "sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
          "openai-agents", "openinference", "openinference-rows", "verifiers", *SPAN_SAMPLES}  # fmt: skip
 ALL_SAMPLES = SAMPLES | SPAN_SAMPLES | BLOCK_SAMPLES

@@ -21,6 +21,16 @@ from contramem.traces.readers.logged_messages import messages_in
         pytest.param({"args": ["Mail Bob"]}, [("user", "Mail Bob")], id="arguments-of-a-function"),
         pytest.param({"candidates": [{"content": {"role": "model", "parts": []}}]}, [("model", None)], id="gemini"),
         pytest.param([{"role": "tool", "content": {"type": "function", "function": {}}}], [], id="an-offered-tool"),
+        pytest.param(
+            {"messages": [["system", "Be brief."], ["user", "Mail Bob"]]},
+            [("system", "Be brief."), ("user", "Mail Bob")],
+            id="langchains-short-form",
+        ),
+        pytest.param(
+            [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Mail Bob"}]}],
+            [("user", "Mail Bob")],
+            id="pydantic-ai",
+        ),
     ],
 )
 def test_messages_are_found_in_what_was_logged(logged: Any, said: list[tuple[str, str | None]]) -> None:

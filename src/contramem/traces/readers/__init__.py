@@ -2,7 +2,7 @@
 
 Shared by formats: messages.py (chat messages), tool_blocks.py and tagged_calls.py (calls in their content), records.py
 (fields of a record), conversation.py (messages of frameworks), session.py (session logs), span_tree.py (platforms that
-keep runs as trees), meter.py (tokens and cost).
+keep runs as trees), span_rows.py (those that export each step as a row), meter.py (tokens and cost).
 """
 
 from contramem.traces.reader import Reader
@@ -12,6 +12,7 @@ from contramem.traces.readers.anthropic import AnthropicReader
 from contramem.traces.readers.appworld import AppWorldReader
 from contramem.traces.readers.are import AreReader
 from contramem.traces.readers.autogen import AutoGenReader, GroupChatReader
+from contramem.traces.readers.braintrust import BraintrustReader
 from contramem.traces.readers.chat import ChatReader
 from contramem.traces.readers.claude_code import ClaudeCodeReader
 from contramem.traces.readers.claude_stream import ClaudeStreamReader
@@ -32,6 +33,7 @@ from contramem.traces.readers.native import NativeReader
 from contramem.traces.readers.openai_agents import OpenAiAgentsReader
 from contramem.traces.readers.openhands import OpenHandsReader
 from contramem.traces.readers.openinference import OpenInferenceReader
+from contramem.traces.readers.opik import OpikReader
 from contramem.traces.readers.otel import OtelReader
 from contramem.traces.readers.pydantic_ai import PydanticAiReader
 from contramem.traces.readers.recording import RecordingReader
@@ -84,6 +86,8 @@ BUILT_IN: tuple[Reader, ...] = (
     LangfuseReader(),
     MlflowReader(),
     WeaveReader(),
+    BraintrustReader(),
+    OpikReader(),
     AreReader(),
     AppWorldReader(),
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.records import read_records
+from contramem.traces.readers.records import is_step, read_records
 from contramem.traces.trajectory import Trajectory
 
 LOOKED_AT = 20
@@ -45,7 +45,7 @@ class ConversationReader(ABC):
         if file.is_lines and self.is_message(head):
             return True
         messages = self._messages(head)
-        return bool(messages) and all(map(self.is_message, messages[:LOOKED_AT]))
+        return not is_step(head) and bool(messages) and all(map(self.is_message, messages[:LOOKED_AT]))
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_records(file, options, self._as_chat_record, self.is_message)

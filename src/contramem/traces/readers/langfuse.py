@@ -16,12 +16,13 @@ from typing import Any
 
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.logged_messages import messages_in
 from contramem.traces.readers.otel import read_spans
-from contramem.traces.readers.otel_messages import is_model, is_tool, json_of, messages_of
+from contramem.traces.readers.otel_messages import is_model, is_tool, json_of
 from contramem.traces.readers.otel_spans import Span
 from contramem.traces.readers.span_tree import (
     SpanStep,
+    calls_asked_for,
+    find_request,
     first_record,
     labels,
     model_span,
@@ -76,7 +77,7 @@ def _spans(record: Mapping[str, Any]) -> Iterator[Span]:
     yield _trace(trace, observations)
     placed = [{"traceId": trace["id"], **observation} for observation in observations]
     spans = [_observation(observation, inside=str(trace["id"])) for observation in placed]
-    asked = {call.name for span in spans if is_model(span) for message in messages_of(span) for call in message.calls}
+    asked = {call.name for call in calls_asked_for(spans)}
     for observation, span in zip(placed, spans, strict=True):
         is_asked = observation.get("name") in asked and not is_model(span) and not is_tool(span)
         yield _observation(observation, inside=str(trace["id"]), tools=asked) if is_asked else span
@@ -89,7 +90,7 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
     for name, camel in (("task_id", "datasetItemId"), ("session.id", "sessionId")):
         if _get(record, camel):
             attributes[name] = _get(record, camel)
-    if asked := _find_request(record.get("input")):
+    if asked := find_request(record.get("input")):
         attributes.setdefault("contramem.task", asked)
     for score in record.get("scores") or ():
         text = _get(score, "stringValue")
@@ -98,15 +99,6 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
         )
     begun = record.get("timestamp") or min(str(_get(item, "startTime")) for item in observations)
     return plain_span(step(record["id"], "", begun), attributes)
-
-
-def _find_request(sent: object) -> str:
-    """What the user asked the whole trace. The first message to a model may be an instruction."""
-    value = json_of(json_of(sent))  # the UI writes JSON as text once more
-    if isinstance(value, dict) and "args" in value:  # a traced function: its arguments, not somebody's words
-        return ""
-    contents = (message.get("content") for message in messages_in(value) if message.get("role") == "user")
-    return next((text for text in contents if isinstance(text, str)), "")
 
 
 def _observation(record: Mapping[str, Any], inside: str = "", tools: Set[str] = frozenset()) -> Span:

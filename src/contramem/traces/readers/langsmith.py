@@ -26,6 +26,7 @@ from contramem.traces.readers.span_tree import (
     score_attributes,
     spans_of,
     step,
+    tool_arguments,
     tool_span,
 )  # fmt: skip
 from contramem.traces.trajectory import Trajectory
@@ -61,29 +62,10 @@ def _span(run: Mapping[str, Any]) -> Span:
         }
         return model_span(place, run.get("inputs"), outputs, named, usage)
     if run["run_type"] == "tool":
-        return tool_span(place, run.get("name"), _arguments(run.get("inputs")), outputs.get("output", outputs))
+        return tool_span(place, run.get("name"), tool_arguments(run.get("inputs")), outputs.get("output", outputs))
     attributes = labels(
         metadata, {"task_id": run.get("reference_example_id")} if run.get("reference_example_id") else {}
     )
     for key, stats in (run.get("feedback_stats") or {}).items():
         attributes |= score_attributes(key, stats.get("avg") if isinstance(stats, dict) else stats)
     return plain_span(place, attributes)
-
-
-def _arguments(inputs: object) -> object:
-    """A tool's inputs, which tracing wraps as the text under `input` when they were logged as text."""
-    if isinstance(inputs, dict) and inputs.keys() == {"input"}:
-        return _literal(inputs["input"])
-    return inputs
-
-
-def _literal(value: object) -> object:
-    """LangChain logs a tool's input as Python's text of it."""
-    if not isinstance(value, str) or not value.startswith("{") or len(value) > 100_000:
-        return value
-    import ast  # only literals: nothing is run
-
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value

@@ -8,6 +8,7 @@ from typing import Any
 
 from contramem.traces.readers.conversation import call_entry, tool_message
 from contramem.traces.readers.langchain import chat_messages, is_langchain_message
+from contramem.traces.readers.pydantic_ai import is_pydantic_message, translate_pydantic_message
 
 _HOLDERS = (
     "messages contents new_message input prompt question query choices candidates message generations output content "
@@ -15,6 +16,7 @@ _HOLDERS = (
 ).split()
 """Where an object that is no message itself keeps its messages; the first that is there counts."""
 
+_SPEAKERS = ("system", "user", "human", "assistant", "ai")
 _TURN = re.compile(r"^(system|developer|user|human|assistant|tool): ", re.MULTILINE)
 _PRINTED = re.compile(r"role='(\w+)' content=(?:'(.*?)'|\"(.*?)\"|None) (?:name|tool_call_id)=", re.DOTALL)
 
@@ -23,6 +25,8 @@ def messages_in(value: Any, role: str = "user") -> Iterator[dict[str, Any]]:
     """Every message in `value`. Text without a speaker is said by `role`."""
     if isinstance(value, str):
         yield from _in_text(value, role)
+    elif isinstance(value, list) and len(value) == 2 and value[0] in _SPEAKERS and isinstance(value[1], str):
+        yield {"role": value[0], "content": value[1]}  # LangChain's short form
     elif isinstance(value, list):
         for item in value:
             yield from messages_in(item, role)
@@ -47,6 +51,8 @@ def _in_text(text: str, role: str) -> Iterator[dict[str, Any]]:
 def _in_object(value: Mapping[str, Any], role: str) -> Iterator[dict[str, Any]]:
     if is_langchain_message(value):
         yield from chat_messages(value)
+    elif is_pydantic_message(value):
+        yield from translate_pydantic_message(value)
     elif (item := _item(value)) is not None:
         yield item
     elif "role" in value:

@@ -21,7 +21,7 @@ from contramem.traces.files import TraceFile
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import is_message
-from contramem.traces.readers.records import ABSENT, read_records, records_in, value_at
+from contramem.traces.readers.records import ABSENT, is_step, read_records, records_in, value_at
 from contramem.traces.readers.tool_blocks import call_in, result_in
 from contramem.traces.trajectory import Trajectory
 
@@ -35,7 +35,8 @@ class ModelCallsReader:
     name = "model-calls"
 
     def claims(self, file: TraceFile) -> bool:
-        return is_model_call(file.head[0] if isinstance(file.head, list) and file.head else file.head)
+        row = file.head[0] if isinstance(file.head, list) and file.head else file.head
+        return is_model_call(row) and not is_step(row)
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         rows = records_in(file, is_message)

@@ -198,6 +198,7 @@ class OtelConversation:
         call_id = call.id if call.id in self._open else self._waiting_for(call)
         if call_id is None:
             self.recorder.call(call.name, call.arguments, call.id, time=time)
+            self._told |= {call.id} if call.id else set()
             call_id = call.id
         self._result(call, call_id, time)
 

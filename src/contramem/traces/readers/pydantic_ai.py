@@ -21,15 +21,24 @@ class PydanticAiReader(ConversationReader):
     keys = ("messages", "all_messages", "message_history")
 
     def is_message(self, value: object) -> bool:
-        return (
-            isinstance(value, dict)
-            and value.get("kind") in ("request", "response")
-            and isinstance(value.get("parts"), list)
-        )
+        return is_pydantic_message(value)
 
     def translate(self, message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-        parts = [part for part in message["parts"] if isinstance(part, dict)]
-        return _response(message, parts) if message["kind"] == "response" else _request(parts)
+        return translate_pydantic_message(message)
+
+
+def is_pydantic_message(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("kind") in ("request", "response")
+        and isinstance(value.get("parts"), list)
+    )
+
+
+def translate_pydantic_message(message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """The message as chat messages."""
+    parts = [part for part in message["parts"] if isinstance(part, dict)]
+    return _response(message, parts) if message["kind"] == "response" else _request(parts)
 
 
 def _response(message: Mapping[str, Any], parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

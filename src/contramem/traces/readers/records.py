@@ -234,6 +234,19 @@ def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedbac
     return Outcome(passed, reward, feedback)
 
 
+_FIELDS_OF_STEPS = (
+    {"span_id", "root_span_id"},
+    {"trace_id", "start_time", "type"},
+    {"traceId", "startTime", "type"},
+    {"id", "project_id", "start_time"},
+)
+
+
+def is_step(record: object) -> bool:
+    """Is this a platform's trace or a step of one? What it was given and gave back may look like a run of its own."""
+    return isinstance(record, dict) and any(fields <= record.keys() for fields in _FIELDS_OF_STEPS)
+
+
 def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
     """Tool schemas as OpenAI, Anthropic, Gemini or MCP write them, or bare names. Anything else is not a tool."""
     if isinstance(raw, str):

@@ -7,18 +7,21 @@ the names of the GenAI conventions, so that one reading serves them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.readers.langchain import chat_messages
 from contramem.traces.readers.logged_messages import messages_in
-from contramem.traces.readers.otel_messages import json_of
+from contramem.traces.readers.otel_messages import OtelCall, is_model, json_of, messages_of
 from contramem.traces.readers.otel_spans import Span, seconds
 
 Spans = Iterator[tuple[object, Span | TraceError]]
+Made = TypeVar("Made")
 
-_BROKEN = (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, TraceError)
+BROKEN = (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, TraceError)
+"""What reading a damaged record raises."""
+_REQUESTS = ("query", "question", "prompt", "input")
 
 
 class SpanStep(NamedTuple):
@@ -30,7 +33,9 @@ class SpanStep(NamedTuple):
     error: str | None = None
 
 
-def spans_of(records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterable[Span]]) -> Spans:
+def spans_of(
+    records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterable[Made]]
+) -> Iterator[tuple[object, Made | TraceError]]:
     """The spans of each record; anything else comes as a TraceError."""
     for position, record in records:
         try:
@@ -38,7 +43,7 @@ def spans_of(records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterab
                 raise record
             for span in make(record):
                 yield position, span
-        except _BROKEN as error:
+        except BROKEN as error:
             what = error.what if isinstance(error, TraceError) else f"has no usable step ({str(error)[:200]})"
             yield position, TraceError(what, "Is this an export of traces?")
 
@@ -105,8 +110,43 @@ def tool_span(place: SpanStep, name: object, arguments: object, result: object, 
     return Span(place.trace, place.parent, place.start, attributes, error=error)
 
 
+def tool_arguments(inputs: object) -> object:
+    """A tool's inputs, which LangChain's tracing wraps as the text under `input` when they were logged as text."""
+    if isinstance(inputs, dict) and inputs.keys() == {"input"}:
+        return _literal(inputs["input"])
+    return inputs
+
+
+def _literal(value: object) -> object:
+    """LangChain logs a tool's input as Python's text of it."""
+    if not isinstance(value, str) or not value.startswith("{") or len(value) > 100_000:
+        return value
+    import ast  # only literals: nothing is run
+
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+
+
 def _first(counts: dict[str, Any], *names: str) -> Any:
     return next((counts[name] for name in names if counts.get(name) is not None), None)
+
+
+def calls_asked_for(spans: Iterable[Span]) -> list[OtelCall]:
+    """The calls that models asked for. Those that a later request repeats come once more."""
+    return [call for span in spans if is_model(span) for message in messages_of(span) for call in message.calls]
+
+
+def find_request(sent: object) -> str:
+    """What the user asked the whole trace. The first message to a model may be an instruction."""
+    value = json_of(json_of(sent))  # Langfuse's interface writes JSON as text once more
+    if isinstance(value, dict) and "args" in value:  # a traced function: its arguments, not somebody's words
+        return ""
+    if isinstance(value, dict) and "messages" in value:  # of earlier turns, if the request stands beside them
+        value = next((value[name] for name in _REQUESTS if isinstance(value.get(name), str)), value)
+    contents = (message.get("content") for message in messages_in(value) if message.get("role") == "user")
+    return next((text for text in contents if isinstance(text, str)), "")
 
 
 def labels(*holders: object) -> dict[str, Any]:
