@@ -48,9 +48,7 @@ class RecordedActions:
         self.name = share((run.source, run.run))
         """Its name among the runs of its task."""
         self.notes = notes or RunNotes.without_guards()
-        if tainted is None:
-            tainted = self.notes.found.get("tainted", lambda: find_tainted_calls(run))
-        self.tainted = tainted
+        self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
         for event in run.events:
