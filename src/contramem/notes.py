@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
     from contramem.monitor.guard import Guard, Verdict
     from contramem.monitor.packet_replay import GuardReplay
+    from contramem.monitor.scope import Condition
+    from contramem.monitor.task_facts import HowMet
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -66,15 +68,16 @@ class RunNotes:
     """About one run."""
 
     verdicts: Answers[Guard, Verdict] = field(default_factory=Answers)
-    together: Answers[tuple[Guard, tuple[tuple[str, str], ...]], tuple[Verdict, ...]] = field(default_factory=Answers)
-    """Verdicts of this run and others of its task, by guard and their names: what one was shown holds for all."""
+    """Of guards without conditions."""
+    conditions: Answers[Condition, HowMet] = field(default_factory=Answers)
+    """Whether conditions of guards become true."""
     found: Answers[str, Any] = field(default_factory=Answers)
     """What the run shows, by name."""
 
     @classmethod
     def without_guards(cls) -> RunNotes:
         """For runs that stay loaded while an author tries one guard after another."""
-        return cls(verdicts=NoAnswers(), together=NoAnswers())
+        return cls(verdicts=NoAnswers(), conditions=NoAnswers())
 
 
 @dataclass

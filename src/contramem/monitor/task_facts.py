@@ -8,10 +8,14 @@ guard is meant for. The result of a call that changes something is a fact about 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
 
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard
-from contramem.monitor.scope import Condition, FieldReturned, FieldSum, ItemsReturned
+from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
+
+HowMet: TypeAlias = Literal["", "in this run", "as a fact"]
+"""Whether a condition became true in a run. A fact is true of its task, and so of all runs of the task."""
 
 
 def asks_for_facts(guard: Guard) -> bool:
@@ -31,6 +35,18 @@ def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> G
         for asked in (guard.conditions, guard.exceptions)
     )
     return guard._replace(when=when, unless=None if guard.unless is None else unless)
+
+
+def find_how_met(condition: CallOccurs | FieldReturned | FieldSum | ItemsReturned, actions: Iterable[Action]) -> HowMet:
+    """Whether one of the actions makes the condition true."""
+    met: HowMet = ""
+    for action in actions:
+        shows_fact = action.effect == "read" and not isinstance(condition, CallOccurs)
+        if (shows_fact or not met) and condition.matches(action):
+            if shows_fact:
+                return "as a fact"
+            met = "in this run"
+    return met
 
 
 def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:

@@ -17,8 +17,9 @@ from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.measures import Measure, find_measures
-from contramem.study.recorded_actions import RecordedAction, RecordedActions, replay_on_all
+from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_relations, is_text
+from contramem.study.replays import Replays
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import GIVEN, SeenRelation
@@ -186,7 +187,7 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
             for use in some:
                 by_argument[call.function, use.argument].add(place, run, call, use)
         lists.add(uses_of_run)
-    recorded = [run.recorded for run in runs]
+    replays = Replays(runs)
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
         right = uses.find_runs_with_right_values() & failed
@@ -194,7 +195,7 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
             *_conditions(function, argument, uses, called[function]),
             *_caps(function, argument, uses, called[function]),
             *_words(function, argument, uses, called[function]),
-            *_coverage(function, argument, uses, recorded, lists),
+            *_coverage(function, argument, uses, replays, lists),
         ):
             broken = candidate.masks.broken & failed
             if (broken & right).bit_count() <= MAX_RIGHT * broken.bit_count():
@@ -312,7 +313,7 @@ def _is_limit(boundary: float, breaking: Sequence[_Measured], measured: Sequence
 
 
 def _coverage(
-    function: str, argument: str, uses: ArgumentUses, runs: Sequence[RecordedActions], lists: _ListCounts
+    function: str, argument: str, uses: ArgumentUses, replays: Replays, lists: _ListCounts
 ) -> Iterator[GuardCandidate]:
     """Every item that an earlier call listed is passed to this one."""
     listed = Counter(
@@ -325,5 +326,5 @@ def _coverage(
             guard = parse_guard(f"covers({giver}, {function}.{argument})")
         except GuardError:
             continue
-        masks = GuardMasks.of_verdicts(replay_on_all(guard, runs))
+        masks = replays.replay(guard)
         yield GuardCandidate(str(guard), masks, "covers", function, guard.function, argument)

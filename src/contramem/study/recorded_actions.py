@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from contramem.contrast.flow import Flow
@@ -12,8 +12,9 @@ from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import heard_functions, relevant_functions
-from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.monitor.relevance import relevant_functions
+from contramem.monitor.scope import Condition, TaskSays
+from contramem.monitor.task_facts import HowMet, find_how_met
 from contramem.notes import RunNotes, share
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -79,14 +80,30 @@ class RecordedActions:
         return origins_at
 
     def replay(self, guard: Guard) -> Verdict:
-        """Did the run follow or break the guard?"""
+        """Did the run follow or break the guard, by what it shows itself?"""
+        if guard.when or guard.unless is not None:
+            return self.replay(guard.bare) if self._is_in_scope(guard) else "vacuous"
         return self.notes.verdicts.get(guard, lambda: self._replay(guard))
 
     def _replay(self, guard: Guard) -> Verdict:
         watcher = automaton(guard, self.run.task)
-        for action in self._heard(relevant_functions(guard)):
+        # Every action moves the clock of a deadline.
+        for action in self._heard(relevant_functions(guard) if guard.within is None else None):
             watcher.observe(action)
         return watcher.verdict
+
+    def _is_in_scope(self, guard: Guard) -> bool:
+        if not all(map(self.meets, guard.conditions)):
+            return False
+        return guard.unless is None or not all(map(self.meets, guard.exceptions))
+
+    def meets(self, condition: Condition) -> HowMet:
+        """Whether the condition becomes true in this run, and if it is then a fact about its task."""
+        if isinstance(condition, TaskSays):
+            return "in this run" if condition.matches_task(self.run.task) else ""
+        heard = condition.relevant_functions
+        actions = self._heard(frozenset(heard) if all(heard) else None)
+        return self.notes.conditions.get(condition, lambda: find_how_met(condition, actions)) if actions else ""
 
     @property
     def called(self) -> Collection[str]:
@@ -106,42 +123,3 @@ class RecordedActions:
         for action in self.actions:
             grouped[action.function].append(action)
         return dict(grouped)
-
-
-def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
-    """The verdict of each run. What one run of a task was shown holds for the task's other runs
-    (monitor/task_facts.py)."""
-    if not asks_for_facts(guard):
-        return _replay_each(guard, runs)
-    places_by_task = defaultdict[str, list[int]](list)
-    for place, run in enumerate(runs):
-        places_by_task[run.task_key].append(place)
-    verdicts: list[Verdict] = ["vacuous"] * len(runs)
-    for places in places_by_task.values():
-        of_task = _replay_together(guard, [runs[place] for place in places])
-        for place, verdict in zip(places, of_task, strict=True):
-            verdicts[place] = verdict
-    return verdicts
-
-
-def _replay_together(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
-    """The verdicts of runs of one task, without the conditions that these runs show to be true. Noted for just these
-    runs: with others, more may be shown."""
-
-    def find() -> tuple[Verdict, ...]:
-        return tuple(_replay_each(apply_task_facts(guard, partial(_actions_of, runs)), runs))
-
-    return runs[0].notes.together.get((guard, tuple([run.name for run in runs])), find)
-
-
-def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
-    """Runs that call none of the guard's functions share one verdict."""
-    heard = heard_functions(guard)
-    if heard is None:
-        return [run.replay(guard) for run in runs]
-    idle = automaton(guard).verdict
-    return [idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs]
-
-
-def _actions_of(runs: Sequence[RecordedActions]) -> list[Action]:
-    return [action for run in runs for action in run.actions]
