@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,8 @@ from contramem.monitor.action import Action, actions_of_run, actions_of_steps
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.relevance import heard_functions, relevant_functions
-from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.monitor.scope import CallOccurs, Condition, TaskSays
+from contramem.monitor.task_facts import asks_for_facts, drop_facts
 from contramem.notes import notes_of, share
 
 if TYPE_CHECKING:
@@ -115,5 +117,32 @@ def _fit_to_task(guard: Guard, packet: Packet) -> Guard:
     """The guard without the conditions that are known to be true of the packet's task."""
     if len(packet.task_keys) > 1 or not asks_for_facts(guard):
         return guard  # a fact about one task need not hold for the others
-    actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
-    return apply_task_facts(guard, lambda: actions)
+    return drop_facts(guard, _facts_of(packet).holds)
+
+
+class _TaskFacts:
+    """What reads of any run of a task showed."""
+
+    def __init__(self, packet: Packet) -> None:
+        self._reads = defaultdict[str, list[Action]](list)
+        for run in packet.recorded.values():
+            for action in actions_of_run(run):
+                if action.effect == "read":
+                    self._reads[action.function].append(action)
+        self._known: dict[Condition, bool] = {}
+
+    def holds(self, condition: Condition) -> bool:
+        if isinstance(condition, (CallOccurs, TaskSays)):
+            return False
+        if condition not in self._known:
+            reads = (action for function in condition.functions for action in self._reads.get(function, ()))
+            self._known[condition] = any(map(condition.matches, reads))
+        return self._known[condition]
+
+
+def _facts_of(packet: Packet) -> _TaskFacts:
+    """They live as long as the packet: many guards have the same conditions."""
+    facts: _TaskFacts | None = vars(packet).get("facts")
+    if facts is None:
+        facts = vars(packet)["facts"] = _TaskFacts(packet)
+    return facts

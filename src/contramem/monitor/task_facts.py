@@ -24,14 +24,10 @@ def asks_for_facts(guard: Guard) -> bool:
     return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in asked)
 
 
-def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> Guard:
-    """The guard for the runs of one task, without the conditions known to be true of it. `actions` gives those of all
-    runs of the task; it is called only if a condition needs them."""
-    if not asks_for_facts(guard):
-        return guard
-    all_actions = list(actions())
+def drop_facts(guard: Guard, is_fact: Callable[[Condition], bool]) -> Guard:
+    """The guard for the runs of one task, without the conditions known to be true of it."""
     when, unless = (
-        " and ".join(str(condition) for condition in asked if not _is_fact(condition, all_actions))
+        " and ".join(str(condition) for condition in asked if not is_fact(condition))
         for asked in (guard.conditions, guard.exceptions)
     )
     return guard._replace(when=when, unless=None if guard.unless is None else unless)
@@ -47,11 +43,3 @@ def find_how_met(condition: CallOccurs | FieldReturned | FieldSum | ItemsReturne
                 return "as a fact"
             met = "in this run"
     return met
-
-
-def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:
-    if not isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)):
-        return False
-    functions = condition.functions
-    reads = (action for action in actions if action.function in functions and action.effect == "read")
-    return any(map(condition.matches, reads))
