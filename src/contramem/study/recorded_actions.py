@@ -42,13 +42,20 @@ class RecordedAction(EventAction):
 class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
-    def __init__(self, run: Trajectory, tainted: Collection[int] | None = None, notes: RunNotes | None = None) -> None:
+    def __init__(
+        self,
+        run: Trajectory,
+        tainted: Collection[int] | None = None,
+        notes: RunNotes | None = None,
+        origins: dict[int, dict[str, str]] | None = None,
+    ) -> None:
         """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build;
-        without them, verdicts are not remembered."""
+        without them, verdicts are not remembered. `origins`: see below, if already known."""
         self.run, self.task_key = run, run.task_key
         self.name = share((run.source, run.run))
         """Its name among the runs of its task."""
         self.notes = notes or RunNotes.without_guards()
+        self._origins = origins
         self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
@@ -69,15 +76,16 @@ class RecordedActions:
         """The functions that were called successfully."""
         return frozenset(action.function for action in self.actions if action.function and action.worked)
 
-    @cached_property
+    @property
     def origins(self) -> dict[int, dict[str, str]]:
         """By position of a call: where each argument's value had been seen before."""
-        flow, origins_at = Flow(self.run.task), {}
-        for event in self.run.events:
-            if event.function:
-                origins_at[event.position] = flow.origins(event)
-            flow.observe(event)
-        return origins_at
+        if self._origins is None:
+            flow, self._origins = Flow(self.run.task), {}
+            for event in self.run.events:
+                if event.function:
+                    self._origins[event.position] = flow.origins(event)
+                flow.observe(event)
+        return self._origins
 
     def replay(self, guard: Guard) -> Verdict:
         """Did the run follow or break the guard, by what it shows itself?"""

@@ -89,11 +89,7 @@ class RunSet:
     @classmethod
     def of_packets(cls, packets: Iterable[Packet]) -> RunSet:
         """The runs of packets, with what is known about them."""
-        return cls._of_actions(
-            RecordedActions(packet.recorded[run.letter], _find_tainted(run), notes_of(packet).about_run(run.letter))
-            for packet in packets
-            for run in packet.runs
-        )
+        return cls._of_actions(_record(run, packet) for packet in packets for run in packet.runs)
 
     @classmethod
     def _of_actions(cls, recorded: Iterable[RecordedActions]) -> RunSet:
@@ -167,8 +163,14 @@ def study_run(run: Trajectory) -> StudyRun:
     return _study(RecordedActions(run))
 
 
-def _find_tainted(run: PacketRun) -> frozenset[int]:
-    return frozenset(step.position for step in run.steps if step.tainted)
+def _record(run: PacketRun, packet: Packet) -> RecordedActions:
+    """What a run did; its steps say what is known about its calls."""
+    return RecordedActions(
+        packet.recorded[run.letter],
+        frozenset(step.position for step in run.steps if step.tainted),
+        notes_of(packet).about_run(run.letter),
+        {step.position: step.origins for step in run.steps if step.function},
+    )
 
 
 def _study(actions: RecordedActions) -> StudyRun:
