@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from contramem.chance import OutcomeTable
@@ -62,8 +62,8 @@ def replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     fitted = _fit_to_task(guard, packet)
-    passing = {run.letter: _check(fitted, run, packet) for run in packet.passing}
-    failing = {run.letter: _check(fitted, run, packet) for run in packet.failing}
+    check = partial(_check, _HeardGuard.of(fitted), packet)
+    passing, failing = ({run.letter: check(run) for run in runs} for runs in (packet.passing, packet.failing))
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
@@ -73,28 +73,32 @@ def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     )
 
 
-def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
-    relevant = relevant_functions(guard) if guard.within is None else None
-    made = _actions_of(run, packet)
-    if relevant is None:
-        heard = made.actions
-    elif not relevant.isdisjoint(made.functions):
-        heard = [action for action in made.actions if action.function in relevant]
-    elif heard_functions(guard) is not None:
-        return _verdict_without_calls(guard)
-    else:
-        heard = []
+class _HeardGuard(NamedTuple):
+    """A guard and the calls that matter to it."""
+
+    guard: Guard
+    functions: frozenset[str] | None
+    """None: any action matters."""
+    without_calls: Verdict | None
+    """The verdict on every run that calls none of the functions. None: it depends on the request."""
+
+    @classmethod
+    def of(cls, guard: Guard) -> _HeardGuard:
+        functions = relevant_functions(guard) if guard.within is None else None
+        return cls(guard, functions, None if heard_functions(guard) is None else automaton(guard).verdict)
+
+
+def _check(heard: _HeardGuard, packet: Packet, run: PacketRun) -> Verdict:
+    actions, functions = _actions_of(run, packet)
+    if heard.functions is not None:
+        if heard.without_calls is not None and heard.functions.isdisjoint(functions):
+            return heard.without_calls
+        actions = [action for action in actions if action.function in heard.functions]
     recorded = packet.recorded.get(run.letter)
-    watcher = automaton(guard, recorded.task if recorded else "")
-    for action in heard:
+    watcher = automaton(heard.guard, recorded.task if recorded else "")
+    for action in actions:
         watcher.observe(action)
     return watcher.verdict
-
-
-@lru_cache(maxsize=1 << 12)
-def _verdict_without_calls(guard: Guard) -> Verdict:
-    """The verdict on runs that call none of the guard's functions."""
-    return automaton(guard).verdict
 
 
 class _RunActions(NamedTuple):

@@ -127,8 +127,8 @@ def explain(
     `accept` has the last word on each: one that it rejects explains no failure, so that another may. `contenders` are
     those of `runs`, if they are known.
     """
-    masks, replays, elsewhere = RunMasks(runs, run_set), Replays(runs), Elsewhere(others, run_set)
-    contenders = contenders or find_contenders(runs, masks)
+    contenders = contenders or find_contenders(RunMasks(runs, run_set))
+    masks, replays, elsewhere = contenders.masks, Replays(runs), Elsewhere(others, run_set)
     everything = (*contenders.by_data, *contenders.by_words)
     chosen: list[tuple[Sequence[Contender], int]] = []
     local: list[Sequence[Contender]] = []

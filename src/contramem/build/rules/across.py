@@ -57,7 +57,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
     checks = LessonChecks(packets, evidence, runs)
-    contenders = find_contenders(evidence, RunMasks(evidence, runs))
+    contenders = find_contenders(RunMasks(evidence, runs))
     of_all = explain(evidence, runs, MAX_LESSONS, checks.accept, contenders=contenders).differences
     known = [difference.guard for difference in of_all]
     for difference in (*of_all, *explain_by_kind(evidence, runs, checks.accept, known, contenders)):
