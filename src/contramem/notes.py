@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 Shared = TypeVar("Shared", bound=Hashable)
+
+_UNKNOWN: Final[Any] = object()
 
 
 @lru_cache(maxsize=1 << 14, typed=True)
@@ -41,11 +43,11 @@ class Answers(Generic[Question, Answer]):
 
     def get(self, question: Question, find: Callable[[], Answer]) -> Answer:
         """The answer; `find` is called if nobody has asked before."""
-        if question in self._asked:
-            return self._asked[question]
-        answer = self._before[question] if question in self._before else find()
-        self._asked[question] = answer
-        return answer
+        answer = self._asked.get(question, _UNKNOWN)
+        if answer is _UNKNOWN:
+            answer = self._before.get(question, _UNKNOWN) if self._before else _UNKNOWN
+            answer = self._asked[question] = find() if answer is _UNKNOWN else answer
+        return cast(Answer, answer)
 
     def __getstate__(self) -> dict[Question, Answer]:
         return self._asked

@@ -107,11 +107,13 @@ class RecordedActions:
 
     def meets(self, condition: Condition) -> HowMet:
         """Whether the condition becomes true in this run, and if it is then a fact about its task."""
+        return self.notes.conditions.get(condition, lambda: self._find_how_met(condition))
+
+    def _find_how_met(self, condition: Condition) -> HowMet:
         if isinstance(condition, TaskSays):
             return "in this run" if condition.matches_task(self.run.task) else ""
         heard = condition.relevant_functions
-        actions = self._heard(frozenset(heard) if all(heard) else None)
-        return self.notes.conditions.get(condition, lambda: find_how_met(condition, actions)) if actions else ""
+        return find_how_met(condition, self._heard(frozenset(heard) if all(heard) else None))
 
     @property
     def called(self) -> Collection[str]:
