@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
     from contramem.monitor.guard import Guard, Verdict
     from contramem.monitor.packet_replay import GuardReplay
+    from contramem.monitor.scope import Condition
+    from contramem.monitor.task_facts import HowMet
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 Shared = TypeVar("Shared", bound=Hashable)
+
+_UNKNOWN: Final[Any] = object()
 
 
 @lru_cache(maxsize=1 << 14, typed=True)
@@ -39,11 +43,11 @@ class Answers(Generic[Question, Answer]):
 
     def get(self, question: Question, find: Callable[[], Answer]) -> Answer:
         """The answer; `find` is called if nobody has asked before."""
-        if question in self._asked:
-            return self._asked[question]
-        answer = self._before[question] if question in self._before else find()
-        self._asked[question] = answer
-        return answer
+        answer = self._asked.get(question, _UNKNOWN)
+        if answer is _UNKNOWN:
+            answer = self._before.get(question, _UNKNOWN) if self._before else _UNKNOWN
+            answer = self._asked[question] = find() if answer is _UNKNOWN else answer
+        return cast(Answer, answer)
 
     def __getstate__(self) -> dict[Question, Answer]:
         return self._asked
@@ -66,15 +70,16 @@ class RunNotes:
     """About one run."""
 
     verdicts: Answers[Guard, Verdict] = field(default_factory=Answers)
-    together: Answers[tuple[Guard, tuple[tuple[str, str], ...]], tuple[Verdict, ...]] = field(default_factory=Answers)
-    """Verdicts of this run and others of its task, by guard and their names: what one was shown holds for all."""
+    """Of guards without conditions."""
+    conditions: Answers[Condition, HowMet] = field(default_factory=Answers)
+    """Whether conditions of guards become true."""
     found: Answers[str, Any] = field(default_factory=Answers)
     """What the run shows, by name."""
 
     @classmethod
     def without_guards(cls) -> RunNotes:
         """For runs that stay loaded while an author tries one guard after another."""
-        return cls(verdicts=NoAnswers(), together=NoAnswers())
+        return cls(verdicts=NoAnswers(), conditions=NoAnswers())
 
 
 @dataclass

@@ -12,8 +12,7 @@ from tests.study.box_office import box_office
 from contramem.study.candidates import propose_candidates
 from contramem.study.explain import explain
 from contramem.study.guard_candidate import GuardCandidate
-from contramem.study.masks import GuardMasks
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.replays import Replays
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -48,10 +47,11 @@ def test_a_difference_between_arguments_is_a_candidate(pattern: str, proposed: d
 def test_what_is_counted_is_what_a_replay_gives(
     runs: tuple[StudyRun, ...], proposed: dict[str, GuardCandidate]
 ) -> None:
+    replays = Replays(runs)
     for candidate in proposed.values():
         guard = candidate.parse()
         assert guard is not None
-        replayed = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in runs]))
+        replayed = replays.replay(guard)
         assert replayed.within(candidate.masks.spoken) == candidate.masks, candidate.text
 
 

@@ -6,8 +6,7 @@ from tests.made_runs import call, run
 from tests.study.office import note_office
 
 from contramem.study.candidates import propose_candidates
-from contramem.study.masks import GuardMasks
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.replays import Replays
 from contramem.study.run_set import RunSet
 
 LOTS = '[{"lot": "L-481", "expires": "2031-02-15"}, {"lot": "L-207", "expires": "2031-09-15"}]'
@@ -15,10 +14,11 @@ LOTS = '[{"lot": "L-481", "expires": "2031-02-15"}, {"lot": "L-207", "expires": 
 
 def test_what_is_counted_for_a_candidate_is_what_its_replay_gives() -> None:
     runs = RunSet.of(note_office()).runs
+    replays = Replays(runs)
     for candidate in propose_candidates(runs):
         guard = candidate.parse()
         assert guard is not None
-        replayed = GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in runs]))
+        replayed = replays.replay(guard)
         assert replayed.within(candidate.masks.spoken) == candidate.masks, candidate.text
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.made_runs import call, run
 
 from contramem.monitor.guard import parse_guard
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import find_splits, share_at_least, share_in_front
-from contramem.study.trial import replay_guard
 from contramem.traces.trajectory import Trajectory
 
 

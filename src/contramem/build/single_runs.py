@@ -34,7 +34,7 @@ def put_side_by_side(packets: Sequence[Packet]) -> list[Packet]:
 
 
 def _group_by_kind(packets: Sequence[Packet]) -> list[list[Packet]]:
-    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    runs = RunSet.of_packets(packets)
     kinds = defaultdict[str, list[Packet]](list)
     for packet in sorted(packets, key=lambda packet: packet.task_key):
         kinds[runs.kind_of_task[packet.task_key]].append(packet)

@@ -88,6 +88,11 @@ class Guard(NamedTuple):
                 return self.function
 
     @property
+    def bare(self) -> Guard:
+        """What it asks for, whatever the run."""
+        return self._replace(when="", unless=None)
+
+    @property
     def form(self) -> TemplateForm:
         """The properties and wordings of its template."""
         return FORMS[self.template]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
 from contramem.monitor.comparison import plain_text, read_number
+from contramem.monitor.dates import WRITTEN_DATE, read_time
 from contramem.monitor.results import decode_result, field_values, list_records, nested_lists
 from contramem.traces.trajectory import Event
 
@@ -55,6 +57,17 @@ class RunHistory:
     def task_numbers(self) -> tuple[float, ...]:
         numbers = (read_number(match[0]) for match in _NUMBER.finditer(self.task))
         return tuple(number for number in numbers if number is not None)
+
+    @cached_property
+    def plain_task(self) -> str:
+        """The request in lower case."""
+        return plain_text(self.task)
+
+    @cached_property
+    def task_date(self) -> datetime | None:
+        """The date that the request names; None if there are several or none."""
+        dates = [date for text in WRITTEN_DATE.findall(self.task) if (date := read_time(text)) is not None]
+        return dates[0] if len(dates) == 1 else None
 
     def _list_values(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:
         listed = self._values.setdefault((function, field), [])

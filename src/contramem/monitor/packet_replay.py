@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from contramem.chance import OutcomeTable
@@ -11,7 +12,8 @@ from contramem.monitor.action import Action, actions_of_run, actions_of_steps
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.relevance import heard_functions, relevant_functions
-from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.monitor.scope import CallOccurs, Condition, TaskSays
+from contramem.monitor.task_facts import asks_for_facts, drop_facts
 from contramem.notes import notes_of, share
 
 if TYPE_CHECKING:
@@ -60,8 +62,8 @@ def replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     fitted = _fit_to_task(guard, packet)
-    passing = {run.letter: _check(fitted, run, packet) for run in packet.passing}
-    failing = {run.letter: _check(fitted, run, packet) for run in packet.failing}
+    check = partial(_check, _HeardGuard.of(fitted), packet)
+    passing, failing = ({run.letter: check(run) for run in runs} for runs in (packet.passing, packet.failing))
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
@@ -71,28 +73,32 @@ def _replay(guard: Guard, packet: Packet) -> GuardReplay:
     )
 
 
-def _check(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
-    relevant = relevant_functions(guard) if guard.within is None else None
-    made = _actions_of(run, packet)
-    if relevant is None:
-        heard = made.actions
-    elif not relevant.isdisjoint(made.functions):
-        heard = [action for action in made.actions if action.function in relevant]
-    elif heard_functions(guard) is not None:
-        return _verdict_without_calls(guard)
-    else:
-        heard = []
+class _HeardGuard(NamedTuple):
+    """A guard and the calls that matter to it."""
+
+    guard: Guard
+    functions: frozenset[str] | None
+    """None: any action matters."""
+    without_calls: Verdict | None
+    """The verdict on every run that calls none of the functions. None: it depends on the request."""
+
+    @classmethod
+    def of(cls, guard: Guard) -> _HeardGuard:
+        functions = relevant_functions(guard) if guard.within is None else None
+        return cls(guard, functions, None if heard_functions(guard) is None else automaton(guard).verdict)
+
+
+def _check(heard: _HeardGuard, packet: Packet, run: PacketRun) -> Verdict:
+    actions, functions = _actions_of(run, packet)
+    if heard.functions is not None:
+        if heard.without_calls is not None and heard.functions.isdisjoint(functions):
+            return heard.without_calls
+        actions = [action for action in actions if action.function in heard.functions]
     recorded = packet.recorded.get(run.letter)
-    watcher = automaton(guard, recorded.task if recorded else "")
-    for action in heard:
+    watcher = automaton(heard.guard, recorded.task if recorded else "")
+    for action in actions:
         watcher.observe(action)
     return watcher.verdict
-
-
-@lru_cache(maxsize=1 << 12)
-def _verdict_without_calls(guard: Guard) -> Verdict:
-    """The verdict on runs that call none of the guard's functions."""
-    return automaton(guard).verdict
 
 
 class _RunActions(NamedTuple):
@@ -115,5 +121,32 @@ def _fit_to_task(guard: Guard, packet: Packet) -> Guard:
     """The guard without the conditions that are known to be true of the packet's task."""
     if len(packet.task_keys) > 1 or not asks_for_facts(guard):
         return guard  # a fact about one task need not hold for the others
-    actions = (action for run in packet.recorded.values() for action in actions_of_run(run))
-    return apply_task_facts(guard, lambda: actions)
+    return drop_facts(guard, _facts_of(packet).holds)
+
+
+class _TaskFacts:
+    """What reads of any run of a task showed."""
+
+    def __init__(self, packet: Packet) -> None:
+        self._reads = defaultdict[str, list[Action]](list)
+        for run in packet.recorded.values():
+            for action in actions_of_run(run):
+                if action.effect == "read":
+                    self._reads[action.function].append(action)
+        self._known: dict[Condition, bool] = {}
+
+    def holds(self, condition: Condition) -> bool:
+        if isinstance(condition, (CallOccurs, TaskSays)):
+            return False
+        if condition not in self._known:
+            reads = (action for function in condition.functions for action in self._reads.get(function, ()))
+            self._known[condition] = any(map(condition.matches, reads))
+        return self._known[condition]
+
+
+def _facts_of(packet: Packet) -> _TaskFacts:
+    """They live as long as the packet: many guards have the same conditions."""
+    facts: _TaskFacts | None = vars(packet).get("facts")
+    if facts is None:
+        facts = vars(packet)["facts"] = _TaskFacts(packet)
+    return facts

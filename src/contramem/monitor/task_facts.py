@@ -8,10 +8,14 @@ guard is meant for. The result of a call that changes something is a fact about 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
 
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard
-from contramem.monitor.scope import Condition, FieldReturned, FieldSum, ItemsReturned
+from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
+
+HowMet: TypeAlias = Literal["", "in this run", "as a fact"]
+"""Whether a condition became true in a run. A fact is true of its task, and so of all runs of the task."""
 
 
 def asks_for_facts(guard: Guard) -> bool:
@@ -20,22 +24,22 @@ def asks_for_facts(guard: Guard) -> bool:
     return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in asked)
 
 
-def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> Guard:
-    """The guard for the runs of one task, without the conditions known to be true of it. `actions` gives those of all
-    runs of the task; it is called only if a condition needs them."""
-    if not asks_for_facts(guard):
-        return guard
-    all_actions = list(actions())
+def drop_facts(guard: Guard, is_fact: Callable[[Condition], bool]) -> Guard:
+    """The guard for the runs of one task, without the conditions known to be true of it."""
     when, unless = (
-        " and ".join(str(condition) for condition in asked if not _is_fact(condition, all_actions))
+        " and ".join(str(condition) for condition in asked if not is_fact(condition))
         for asked in (guard.conditions, guard.exceptions)
     )
     return guard._replace(when=when, unless=None if guard.unless is None else unless)
 
 
-def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:
-    if not isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)):
-        return False
-    functions = condition.functions
-    reads = (action for action in actions if action.function in functions and action.effect == "read")
-    return any(map(condition.matches, reads))
+def find_how_met(condition: CallOccurs | FieldReturned | FieldSum | ItemsReturned, actions: Iterable[Action]) -> HowMet:
+    """Whether one of the actions makes the condition true."""
+    met: HowMet = ""
+    for action in actions:
+        shows_fact = action.effect == "read" and not isinstance(condition, CallOccurs)
+        if (shows_fact or not met) and condition.matches(action):
+            if shows_fact:
+                return "as a fact"
+            met = "in this run"
+    return met

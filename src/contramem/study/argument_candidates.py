@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,8 +17,9 @@ from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.measures import Measure, find_measures
-from contramem.study.recorded_actions import RecordedAction, RecordedActions, replay_on_all
+from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_relations, is_text
+from contramem.study.replays import Replays
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import GIVEN, SeenRelation
@@ -62,20 +63,46 @@ class _RunUses(NamedTuple):
     """Those of them with several values at once."""
 
 
-def _uses_of(run: StudyRun) -> _RunUses:
-    recorded = run.recorded
-    uses: _RunUses = recorded.notes.found.get("uses", lambda: _find_uses(recorded.calls))
-    return uses
+class _UseFinder:
+    """Finds the arguments of calls. The runs of a task often begin with the same calls: these are looked at once."""
 
+    def __init__(self) -> None:
+        self._task = ""
+        self._states = dict[Hashable, int]()
+        """Numbers of what a run has seen: of a request, and of a result after another state."""
+        self._known = dict[tuple[int, str, str], tuple[ArgumentUse, ...]]()
+        """By state, function and arguments of a call."""
 
-def _find_uses(calls: Sequence[RecordedAction]) -> _RunUses:
-    seen, by_call = SeenFields(), []
-    for call in calls:
-        seen.look_back(call)
-        by_call.append(
-            tuple(_find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None)
-        )
-    return _RunUses(tuple(by_call), tuple(seen.places()), frozenset(seen.lists))
+    def find(self, run: StudyRun) -> _RunUses:
+        """Runs of one task should follow each other."""
+        if run.task != self._task:
+            self._task, self._states, self._known = run.task, {}, {}
+        recorded = run.recorded
+        uses: _RunUses = recorded.notes.found.get("uses", lambda: self._find(recorded.calls))
+        return uses
+
+    def _find(self, calls: Sequence[RecordedAction]) -> _RunUses:
+        seen, by_call, state, before = SeenFields(), [], 0, 0
+        for call in calls:
+            state, before = self._go_on(state, call, before), call.order
+            key = state, call.function, repr(call.arguments)
+            if key not in self._known:
+                seen.look_back(call)
+                self._known[key] = tuple(
+                    _find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None
+                )
+            by_call.append(self._known[key])
+        for call in calls[-1:]:
+            seen.look_back(call)
+        return _RunUses(tuple(by_call), tuple(seen.places()), frozenset(seen.lists))
+
+    def _go_on(self, state: int, call: RecordedAction, before: int) -> int:
+        """The state in which the call was made, from that of `before` results."""
+        state = state or self._states.setdefault(call.history.task, len(self._states) + 1)
+        for function, content in call.history.results(before, call.order):
+            shown = state, function, content if isinstance(content, str) else (repr(content),)
+            state = self._states.setdefault(shown, len(self._states) + 1)
+        return state
 
 
 def _find_use(argument: str, value: Any, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
@@ -178,15 +205,15 @@ class _ListCounts:
 def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate]:
     """Every guard about arguments that is worth a trial."""
     by_argument = _UsesByArgument()
-    called, lists = defaultdict[str, Mask](int), _ListCounts()
+    called, lists, finder = defaultdict[str, Mask](int), _ListCounts(), _UseFinder()
     for place, run in enumerate(runs):
-        uses_of_run = _uses_of(run)
+        uses_of_run = finder.find(run)
         for call, some in zip(run.recorded.calls, uses_of_run.by_call, strict=True):
             called[call.function] |= 1 << place
             for use in some:
                 by_argument[call.function, use.argument].add(place, run, call, use)
         lists.add(uses_of_run)
-    recorded = [run.recorded for run in runs]
+    replays = Replays(runs)
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
         right = uses.find_runs_with_right_values() & failed
@@ -194,7 +221,7 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate
             *_conditions(function, argument, uses, called[function]),
             *_caps(function, argument, uses, called[function]),
             *_words(function, argument, uses, called[function]),
-            *_coverage(function, argument, uses, recorded, lists),
+            *_coverage(function, argument, uses, replays, lists),
         ):
             broken = candidate.masks.broken & failed
             if (broken & right).bit_count() <= MAX_RIGHT * broken.bit_count():
@@ -312,7 +339,7 @@ def _is_limit(boundary: float, breaking: Sequence[_Measured], measured: Sequence
 
 
 def _coverage(
-    function: str, argument: str, uses: ArgumentUses, runs: Sequence[RecordedActions], lists: _ListCounts
+    function: str, argument: str, uses: ArgumentUses, replays: Replays, lists: _ListCounts
 ) -> Iterator[GuardCandidate]:
     """Every item that an earlier call listed is passed to this one."""
     listed = Counter(
@@ -325,5 +352,5 @@ def _coverage(
             guard = parse_guard(f"covers({giver}, {function}.{argument})")
         except GuardError:
             continue
-        masks = GuardMasks.of_verdicts(replay_on_all(guard, runs))
+        masks = replays.replay(guard)
         yield GuardCandidate(str(guard), masks, "covers", function, guard.function, argument)

@@ -13,9 +13,10 @@ from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.study.explain import Difference, Explanation, explain
 from contramem.study.guard_check import check_names, find_unmet
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import Split, find_splits
-from contramem.study.trial import Trial, replay_guard, try_guard, weigh
+from contramem.study.trial import Trial, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.study.values_seen import SeenValues, list_values
 from contramem.traces.pool import Pool

@@ -15,9 +15,10 @@ from contramem.grading import MAX_CHANCE_UNOPPOSED, contradicts
 from contramem.monitor.guard import Guard
 from contramem.study.contenders import Contenders
 from contramem.study.explain import Difference, explain
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import add_condition
-from contramem.study.trial import replay_guard, try_guard
+from contramem.study.trial import try_guard
 
 MAX_DIFFERENCES = 8
 """Of one kind."""

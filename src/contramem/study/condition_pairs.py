@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contramem.study.atoms import Atom
-from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of, places_of
+from contramem.study.masks import GuardMasks, Mask, RunMasks, bits_of, matrix_of
 
 MAX_ATOMS = 120
 """Conditions of one guard that pairs are made of: those that leave most of the failures in."""
@@ -41,10 +41,10 @@ def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wr
     chosen = _select_atoms(guard, atoms, masks, max_wrong)
     if len(chosen) < 2:
         return []
-    inside = [guard.kept & masks.passed, guard.broken & masks.passed, guard.kept & masks.failed]
-    kept_passed, broke_passed, kept_failed, broke_failed = (
-        _count_shared(chosen, side) for side in (*inside, guard.broken & masks.failed)
-    )
+    runs = len(masks.runs)
+    matrix = matrix_of([atom.mask for atom in chosen], runs)
+    sides = [matrix[:, bits_of(side & outcome, runs)] for outcome in (masks.passed, masks.failed) for side in guard]
+    kept_passed, broke_passed, kept_failed, broke_failed = (side @ side.T for side in sides)
     passing = kept_passed + broke_passed
     numbers = {slot: number for number, slot in enumerate(dict.fromkeys(atom.slot for atom in chosen))}
     slots = np.array([numbers[atom.slot] for atom in chosen])
@@ -56,9 +56,10 @@ def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wr
     )
     size = np.maximum(1, passing + kept_failed + broke_failed)
     worth = np.where(is_right, (kept_passed * broke_failed - kept_failed * broke_passed) / size, 0.0)
-    best = np.argsort(-worth, axis=None, kind="stable")[:MAX_PAIRS]
+    useful = np.flatnonzero(worth > 0)
+    best = useful[np.argsort(-worth.flat[useful], kind="stable")][:MAX_PAIRS]
     count = len(set(slots.tolist()))
-    pairs = [divmod(int(place), len(chosen)) for place in best if worth.flat[place] > 0]
+    pairs = [divmod(int(place), len(chosen)) for place in best]
     return [
         ConditionPair(
             chosen[first], chosen[second], count * (count - 1) // 2 * chosen[first].choices * chosen[second].choices
@@ -82,12 +83,3 @@ def _select_atoms(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max
         and (mask & wrong).bit_count() > max_wrong * (mask & (wrong | right)).bit_count()
     ]
     return [atom for _, _, atom in sorted(loose)[:MAX_ATOMS]]
-
-
-def _count_shared(atoms: Sequence[Atom], side: Mask) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """For each two atoms, the runs of `side` that both are true of."""
-    places = places_of(side)
-    if not places:
-        return np.zeros((len(atoms), len(atoms)), dtype=np.float32)
-    matrix = matrix_of([atom.mask & side for atom in atoms], places[-1] + 1)[:, places]
-    return matrix @ matrix.T

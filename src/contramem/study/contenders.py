@@ -61,16 +61,18 @@ class Contender:
 
 
 class Contenders(NamedTuple):
-    """All contenders, and how many guards were tried."""
+    """All contenders among some runs, and how many guards were tried."""
 
+    masks: RunMasks
     by_data: list[Contender]
     by_words: list[Contender]
     """Those whose condition is a word of the request."""
     tried: int
 
 
-def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
-    """The candidates that may explain a failure, with the conditions that make them true."""
+def find_contenders(masks: RunMasks) -> Contenders:
+    """The candidates that may explain a failure of these runs, with the conditions that make them true."""
+    runs = masks.runs
     candidates = propose_candidates(runs)
     search = _ContenderSearch(candidates, runs)
     useful = [
@@ -96,7 +98,7 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
         of_request = Conditions(masks, atoms, tells_kinds=True)
         by_words += search.sharpen([candidate], of_request)
         tried += len(of_request)
-    return Contenders(by_data, by_words, tried)
+    return Contenders(masks, by_data, by_words, tried)
 
 
 class _ContenderSearch:

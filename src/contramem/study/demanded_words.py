@@ -10,8 +10,8 @@ from contramem.monitor.comparison import plain_text, write_value
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.study.atoms import MIN_TASKS, is_word
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import StudyRun
-from contramem.study.trial import replay_guard
 
 MIN_SHARED = 0.9
 """The share of the passing runs following the guard that must use the word."""

@@ -27,7 +27,7 @@ from contramem.study.contenders import (
     is_contradicted,
 )
 from contramem.study.masks import GuardMasks, Mask, RunMasks
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.replays import Replays
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
 
@@ -127,8 +127,8 @@ def explain(
     `accept` has the last word on each: one that it rejects explains no failure, so that another may. `contenders` are
     those of `runs`, if they are known.
     """
-    masks, elsewhere = RunMasks(runs, run_set), Elsewhere(others, run_set)
-    contenders = contenders or find_contenders(runs, masks)
+    contenders = contenders or find_contenders(RunMasks(runs, run_set))
+    masks, replays, elsewhere = contenders.masks, Replays(runs), Elsewhere(others, run_set)
     everything = (*contenders.by_data, *contenders.by_words)
     chosen: list[tuple[Sequence[Contender], int]] = []
     local: list[Sequence[Contender]] = []
@@ -136,17 +136,18 @@ def explain(
     # Words of requests are used only for what data cannot separate: data say more about the cause.
     for some in (contenders.by_data, contenders.by_words):
         sure = [each for each in some if each.by_luck <= MAX_BY_LUCK]
-        more, explained, apart = _choose(_group(sure), masks, limit - len(chosen), explained, _Judge(accept, elsewhere))
+        judge = _Judge(replays, accept, elsewhere)
+        more, explained, apart = _choose(_group(sure), masks, limit - len(chosen), explained, judge)
         chosen += more
         local += apart
     doubtful = _group(each for each in everything if each.by_luck > MAX_BY_LUCK)
     for groups in (local, doubtful):
-        more, explained, _ = _choose(groups, masks, limit - len(chosen), explained, _Judge(accept, None))
+        more, explained, _ = _choose(groups, masks, limit - len(chosen), explained, _Judge(replays, accept, None))
         chosen += more
     differences = tuple(_describe(group, masks, explains, elsewhere) for group, explains in chosen)
     unexplained = (masks.failed & ~explained).bit_count()
     sure = [each for each in everything if each.by_luck <= MAX_BY_LUCK]
-    overlapping = tuple(_find_overlapping(_group(sure), masks, differences, elsewhere))
+    overlapping = tuple(_find_overlapping(_group(sure), masks, replays, differences, elsewhere))
     return Explanation(differences, overlapping, contenders.tried, len(runs), masks.failed.bit_count(), unexplained)
 
 
@@ -164,6 +165,7 @@ def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
 class _Judge(NamedTuple):
     """Who has the last word on a contender that came to the top."""
 
+    replays: Replays
     accept: Callable[[Difference], bool] | None
     elsewhere: Elsewhere | None
     """None: it need not hold elsewhere."""
@@ -189,7 +191,7 @@ def _choose(
             if again is not None:
                 heapq.heappush(waiting, (again, len(chosen)))
             continue
-        checked = _check(group, masks)
+        checked = _check(group, masks, judge.replays)
         if checked is group and judge.accept is not None and not judge.accept(_difference(group, masks)):
             checked = group[1:]  # the next one that the same runs follow and break
         if checked is not group:
@@ -213,7 +215,11 @@ def _is_unlikely(guard: GuardMasks, masks: RunMasks) -> bool:
 
 
 def _find_overlapping(
-    groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference], elsewhere: Elsewhere
+    groups: Sequence[Sequence[Contender]],
+    masks: RunMasks,
+    replays: Replays,
+    differences: Sequence[Difference],
+    elsewhere: Elsewhere,
 ) -> Iterator[Difference]:
     """The best contenders about something that no difference is about, one per function and argument."""
     subjects = {_subject(difference.guard) for difference in differences}
@@ -223,7 +229,7 @@ def _find_overlapping(
         subject = _subject(group[0].guard)
         if count == MAX_OVERLAPPING or subject in subjects or not _is_unlikely(group[0].masks, masks):
             continue
-        if _check(group, masks) is group:
+        if _check(group, masks, replays) is group:
             subjects.add(subject)
             count += 1
             yield _describe(elsewhere.put_true_first(group), masks, 0, elsewhere)
@@ -250,11 +256,11 @@ def _weigh(
     return likely * size, table.broke_passed, first.simplicity, group
 
 
-def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
+def _check(group: Sequence[Contender], masks: RunMasks, replays: Replays) -> Sequence[Contender]:
     """The group itself if replaying its first guard gives the computed counts; else that guard with the replayed
     counts."""
     first = group[0]
-    replayed = GuardMasks.of_verdicts(replay_on_all(first.guard, [run.recorded for run in masks.runs]))
+    replayed = replays.replay(first.guard)
     if not first.guard.then and not first.guard.patterns[0].conditions:
         replayed = replayed.within(first.masks.spoken)  # in tasks that never involve the call, it says nothing
     if replayed == first.masks:

@@ -11,8 +11,8 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.places import function_of_place
 from contramem.study.atoms import MIN_TASKS, is_word
-from contramem.study.recorded_actions import replay_on_all
 from contramem.study.relations import find_relations
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import GIVEN, SeenRelation
@@ -30,7 +30,7 @@ def find_instead(guard: Guard, runs: Sequence[StudyRun]) -> str:
     if guard.template != "absence":
         return ""
     forbidden = parse_pattern(guard.function)
-    verdicts = replay_on_all(guard, [run.recorded for run in runs])
+    verdicts = replay_guard(guard, runs)
     kept = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "holds" and run.passed]
     broke = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "broken" and not run.passed]
     describe = _describe_ways if forbidden.conditions else _describe_changes

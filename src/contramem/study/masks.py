@@ -41,11 +41,7 @@ def union_of(masks: Iterable[Mask]) -> Mask:
 
 def places_of(mask: Mask) -> list[int]:
     """The positions of its bits, lowest first."""
-    places = []
-    while mask:
-        lowest = mask & -mask
-        places.append(lowest.bit_length() - 1)
-        mask ^= lowest
+    places: list[int] = np.flatnonzero(bits_of(mask, mask.bit_length())).tolist()
     return places
 
 
@@ -120,6 +116,7 @@ class RunMasks:
         self._is_failed = bits_of(self.failed, len(runs))
         self._task_numbers = _number(run.task for run in runs)
         self._stratum_numbers = _number(map(run_set.stratum_of, runs))
+        self._chances = dict[GuardMasks, float]()
 
     def table(self, masks: GuardMasks) -> OutcomeTable:
         kept_passed, broke_passed = (masks.kept & self.passed).bit_count(), (masks.broken & self.passed).bit_count()
@@ -128,6 +125,11 @@ class RunMasks:
 
     def chance(self, masks: GuardMasks) -> float:
         """The probability of so large a difference if outcomes were random within tasks."""
+        if masks not in self._chances:
+            self._chances[masks] = self._find_chance(masks)
+        return self._chances[masks]
+
+    def _find_chance(self, masks: GuardMasks) -> float:
         kept, broken = (bits_of(mask, len(self.runs)) for mask in masks)
         runs, failed, broke, broke_failed = (
             np.bincount(self._stratum_numbers[chosen], minlength=len(self.runs))

@@ -54,7 +54,7 @@ def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFie
     if isinstance(value, list):
         yield Measure("items"), len(value)
     elif is_text(value):
-        if plain_text(value) in plain_text(call.history.task):
+        if plain_text(value) in call.history.plain_task:
             return  # a text that the request gives is as long as the request has it
         yield Measure("characters"), len(value)
     elif names_an_amount(argument) and (number := read_number(value)) is not None:

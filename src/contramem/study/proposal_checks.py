@@ -11,10 +11,11 @@ from contramem.study.copied_texts import texts_of
 from contramem.study.guard_check import find_unmet
 from contramem.study.person_names import find_person_names
 from contramem.study.proposal import Proposal
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet
 from contramem.study.run_values import values_of
 from contramem.study.sharpen import find_splits
-from contramem.study.trial import Trial, replay_guard, weigh
+from contramem.study.trial import Trial, weigh
 from contramem.traces.effects import words
 from contramem.validate.case import Case, Field, fields
 from contramem.validate.poison import poison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from contramem.contrast.flow import Flow
@@ -12,8 +12,9 @@ from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import heard_functions, relevant_functions
-from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
+from contramem.monitor.relevance import relevant_functions
+from contramem.monitor.scope import Condition, TaskSays
+from contramem.monitor.task_facts import HowMet, find_how_met
 from contramem.notes import RunNotes, share
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -41,16 +42,21 @@ class RecordedAction(EventAction):
 class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
-    def __init__(self, run: Trajectory, tainted: Collection[int] | None = None, notes: RunNotes | None = None) -> None:
+    def __init__(
+        self,
+        run: Trajectory,
+        tainted: Collection[int] | None = None,
+        notes: RunNotes | None = None,
+        origins: dict[int, dict[str, str]] | None = None,
+    ) -> None:
         """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build;
-        without them, verdicts are not remembered."""
+        without them, verdicts are not remembered. `origins`: see below, if already known."""
         self.run, self.task_key = run, run.task_key
         self.name = share((run.source, run.run))
         """Its name among the runs of its task."""
         self.notes = notes or RunNotes.without_guards()
-        if tainted is None:
-            tainted = self.notes.found.get("tainted", lambda: find_tainted_calls(run))
-        self.tainted = tainted
+        self._origins = origins
+        self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
         for event in run.events:
@@ -70,25 +76,44 @@ class RecordedActions:
         """The functions that were called successfully."""
         return frozenset(action.function for action in self.actions if action.function and action.worked)
 
-    @cached_property
+    @property
     def origins(self) -> dict[int, dict[str, str]]:
         """By position of a call: where each argument's value had been seen before."""
-        flow, origins_at = Flow(self.run.task), {}
-        for event in self.run.events:
-            if event.function:
-                origins_at[event.position] = flow.origins(event)
-            flow.observe(event)
-        return origins_at
+        if self._origins is None:
+            flow, self._origins = Flow(self.run.task), {}
+            for event in self.run.events:
+                if event.function:
+                    self._origins[event.position] = flow.origins(event)
+                flow.observe(event)
+        return self._origins
 
     def replay(self, guard: Guard) -> Verdict:
-        """Did the run follow or break the guard?"""
+        """Did the run follow or break the guard, by what it shows itself?"""
+        if guard.when or guard.unless is not None:
+            return self.replay(guard.bare) if self._is_in_scope(guard) else "vacuous"
         return self.notes.verdicts.get(guard, lambda: self._replay(guard))
 
     def _replay(self, guard: Guard) -> Verdict:
         watcher = automaton(guard, self.run.task)
-        for action in self._heard(relevant_functions(guard)):
+        # Every action moves the clock of a deadline.
+        for action in self._heard(relevant_functions(guard) if guard.within is None else None):
             watcher.observe(action)
         return watcher.verdict
+
+    def _is_in_scope(self, guard: Guard) -> bool:
+        if not all(map(self.meets, guard.conditions)):
+            return False
+        return guard.unless is None or not all(map(self.meets, guard.exceptions))
+
+    def meets(self, condition: Condition) -> HowMet:
+        """Whether the condition becomes true in this run, and if it is then a fact about its task."""
+        return self.notes.conditions.get(condition, lambda: self._find_how_met(condition))
+
+    def _find_how_met(self, condition: Condition) -> HowMet:
+        if isinstance(condition, TaskSays):
+            return "in this run" if condition.matches_task(self.run.task) else ""
+        heard = condition.relevant_functions
+        return find_how_met(condition, self._heard(frozenset(heard) if all(heard) else None))
 
     @property
     def called(self) -> Collection[str]:
@@ -108,42 +133,3 @@ class RecordedActions:
         for action in self.actions:
             grouped[action.function].append(action)
         return dict(grouped)
-
-
-def replay_on_all(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
-    """The verdict of each run. What one run of a task was shown holds for the task's other runs
-    (monitor/task_facts.py)."""
-    if not asks_for_facts(guard):
-        return _replay_each(guard, runs)
-    places_by_task = defaultdict[str, list[int]](list)
-    for place, run in enumerate(runs):
-        places_by_task[run.task_key].append(place)
-    verdicts: list[Verdict] = ["vacuous"] * len(runs)
-    for places in places_by_task.values():
-        of_task = _replay_together(guard, [runs[place] for place in places])
-        for place, verdict in zip(places, of_task, strict=True):
-            verdicts[place] = verdict
-    return verdicts
-
-
-def _replay_together(guard: Guard, runs: Sequence[RecordedActions]) -> tuple[Verdict, ...]:
-    """The verdicts of runs of one task, without the conditions that these runs show to be true. Noted for just these
-    runs: with others, more may be shown."""
-
-    def find() -> tuple[Verdict, ...]:
-        return tuple(_replay_each(apply_task_facts(guard, partial(_actions_of, runs)), runs))
-
-    return runs[0].notes.together.get((guard, tuple([run.name for run in runs])), find)
-
-
-def _replay_each(guard: Guard, runs: Sequence[RecordedActions]) -> list[Verdict]:
-    """Runs that call none of the guard's functions share one verdict."""
-    heard = heard_functions(guard)
-    if heard is None:
-        return [run.replay(guard) for run in runs]
-    idle = automaton(guard).verdict
-    return [idle if heard.isdisjoint(run.called) else run.replay(guard) for run in runs]
-
-
-def _actions_of(runs: Sequence[RecordedActions]) -> list[Action]:
-    return [action for run in runs for action in run.actions]

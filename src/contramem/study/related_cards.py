@@ -50,7 +50,7 @@ def relate(theirs: Guard, mine: Guard) -> Relation | None:
     same_scope = set(theirs.conditions) == set(mine.conditions) and theirs.unless == mine.unless
     if same_scope and _are_opposite(theirs, mine):
         return "opposite"
-    if theirs._replace(when="", unless=None) != mine._replace(when="", unless=None):
+    if theirs.bare != mine.bare:
         return None
     if _limits(theirs) < _limits(mine):
         return "wider"

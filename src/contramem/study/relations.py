@@ -11,7 +11,7 @@ from typing import Any
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import plain_text, read_number, shape_of, take_number, write_number, write_value
 from contramem.monitor.date_relation import DAYS, DISTANCES, MONTH_ENDS, DateRelation
-from contramem.monitor.dates import WRITTEN_DATE, read_time
+from contramem.monitor.dates import read_time
 from contramem.monitor.quantity import is_near
 from contramem.study.atoms import is_category, is_word, names_an_amount, write_word
 from contramem.study.calculations import FACTORS, find_calculations
@@ -180,9 +180,8 @@ def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
     time = read_time(value) if isinstance(value, str) else None
     if time is None:
         return
-    asked = [base for text in WRITTEN_DATE.findall(call.history.task) if (base := read_time(text)) is not None]
     given = [(name, base) for name, own in call.arguments.items() if own != value and (base := read_time(str(own)))]
-    stated = [("task", base) for base in asked[:1] if len(asked) == 1]
+    stated = [("task", asked)] if (asked := call.history.task_date) else []
     for place, base in (*stated, *given, *seen.single_dates(call.function)):
         if abs(days := (time.date() - base.date()).days) <= MAX_DAYS:
             yield place, days
@@ -194,7 +193,7 @@ def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
 def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
     """The fields of earlier results whose value the text contains, unless the request names it."""
     tokens = [token.rstrip(".'") for token in _TOKEN.findall(text.casefold())]
-    task = plain_text(call.history.task)
+    task = call.history.plain_task
     for width in range(1, MAX_MENTIONED_WORDS + 1):
         for start in range(len(tokens) - width + 1):
             value = " ".join(tokens[start : start + width])
@@ -209,7 +208,7 @@ def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator
 
 def _places(values: Sequence[Any], call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
     """The fields of earlier results that contain all values; or the request."""
-    if all(plain_text(value) in plain_text(call.history.task) for value in values):
+    if all(plain_text(value) in call.history.plain_task for value in values):
         yield SeenRelation("from", "task")
     for function, field in seen.fields_with(values):
         if function == call.function:

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, groupby, repeat
+from itertools import groupby
 from typing import Protocol
 
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.errors import UsageError, nearest
-from contramem.notes import RunNotes
+from contramem.notes import notes_of
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.recorded_actions import RecordedActions
@@ -81,10 +82,18 @@ class RunSet:
     """What determines the kinds of the tasks."""
 
     @classmethod
-    def of(cls, trajectories: Iterable[Trajectory], notes: Iterable[RunNotes] = ()) -> RunSet:
-        """All runs in memory, ordered by task, source and trial. `notes`: one for each run, if there are any."""
-        studied = map(study_run, trajectories, chain(notes, repeat(None)))
-        runs = sorted(studied, key=lambda run: (run.task, run.source, run.trial))
+    def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
+        """All runs in memory, ordered by task, source and trial."""
+        return cls._of_actions(map(RecordedActions, trajectories))
+
+    @classmethod
+    def of_packets(cls, packets: Iterable[Packet]) -> RunSet:
+        """The runs of packets, with what is known about them."""
+        return cls._of_actions(_record(run, packet) for packet in packets for run in packet.runs)
+
+    @classmethod
+    def _of_actions(cls, recorded: Iterable[RecordedActions]) -> RunSet:
+        runs = sorted(map(_study, recorded), key=lambda run: (run.task, run.source, run.trial))
         by_task = groupby(runs, key=lambda run: run.task)
         return cls(tuple(runs), tuple(profile_task(task, list(group)) for task, group in by_task))
 
@@ -149,10 +158,24 @@ class RunSet:
         return frozenset(function for functions in called for function in functions if function)
 
 
-def study_run(run: Trajectory, notes: RunNotes | None = None) -> StudyRun:
+def study_run(run: Trajectory) -> StudyRun:
     """A run in memory."""
+    return _study(RecordedActions(run))
+
+
+def _record(run: PacketRun, packet: Packet) -> RecordedActions:
+    """What a run did; its steps say what is known about its calls."""
+    return RecordedActions(
+        packet.recorded[run.letter],
+        frozenset(step.position for step in run.steps if step.tainted),
+        notes_of(packet).about_run(run.letter),
+        {step.position: step.origins for step in run.steps if step.function},
+    )
+
+
+def _study(actions: RecordedActions) -> StudyRun:
+    run = actions.run
     passed = run.outcome.passed if run.outcome.ended != "interrupted" else None
-    actions = RecordedActions(run, notes=notes)
     called = frozenset(actions.called)
     return StudyRun(run.task_key, run.source, run.run, passed, run.ability, called, LoadedRuns([actions]), 0)
 

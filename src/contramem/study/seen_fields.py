@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -29,21 +29,15 @@ class SeenChoice(NamedTuple):
     records: list[dict[str, Any]]
 
 
-class _ShownValue(NamedTuple):
-    """A value in a result, under the name of a field."""
-
-    field: str
-    text: str
-    """In lower case."""
-    value: Any
-    amount: float
-    """0 if it is none."""
-
-
 class _ShownResult(NamedTuple):
     """What one result contains."""
 
-    values: tuple[_ShownValue, ...]
+    texts: tuple[tuple[str, str], ...]
+    """Each value in lower case, and its field."""
+    amounts: tuple[tuple[float, str], ...]
+    """Each number, and its field."""
+    last: dict[str, Any]
+    """By field, its last value."""
     lists: frozenset[str]
     """Fields with several values."""
     records: list[dict[str, Any]]
@@ -56,16 +50,19 @@ def _read_text(content: str) -> _ShownResult:
 
 
 def _read_result(result: Any) -> _ShownResult:
-    values, firsts, lists = [], dict[str, str](), set[str]()
-    for place, value in islice(walk(result), MAX_VALUES):
-        if place and is_field(field := place[-1]):
-            text, number = plain_text(value), read_number(value)
-            amount = round(number, 6) if number and names_an_amount(field) else 0.0
-            values.append(_ShownValue(field, text, value, amount))
-            if firsts.setdefault(field, text) != text:
-                lists.add(field)
+    shown = [(place[-1], value) for place, value in islice(walk(result), MAX_VALUES) if place and is_field(place[-1])]
+    texts = dict.fromkeys((plain_text(value), field) for field, value in shown)
+    counts = Counter(field for _, field in texts)
+    numbers = ((read_number(value), field) for field, value in shown if names_an_amount(field))
+    amounts = dict.fromkeys((amount, field) for number, field in numbers if (amount := round(number or 0.0, 6)))
     records = list_records(result)
-    return _ShownResult(tuple(values), frozenset(lists), records[:MAX_RECORDS] if len(records) > 1 else [])
+    return _ShownResult(
+        tuple(texts),
+        tuple(amounts),
+        dict(shown),
+        frozenset(field for field, count in counts.items() if count > 1),
+        records[:MAX_RECORDS] if len(records) > 1 else [],
+    )
 
 
 class SeenFields:
@@ -78,6 +75,8 @@ class SeenFields:
         self._records = defaultdict[str, list[list[dict[str, Any]]]](list)
         self._last = dict[tuple[str, str], Any]()
         """The latest value of each field."""
+        self._singles = dict[str, list[tuple[str, str, Any]]]()
+        """The functions and places with one amount or date at a time, as long as no more is seen."""
         self.lists = set[str]()
         """`App.function.field` if one result contained several values of it."""
 
@@ -85,15 +84,16 @@ class SeenFields:
         """Record what the calls before this one returned."""
         for function, content in call.history.results(self._taken, call.order):
             shown = _read_text(content) if isinstance(content, str) else _read_result(content)
-            for field, text, value, amount in shown.values:
-                place = function, field
-                self._fields[text].setdefault(place)
-                self._last[place] = value
-                if amount:
-                    self._amounts[amount].setdefault(place)
+            for text, field in shown.texts:
+                self._fields[text].setdefault((function, field))
+            for amount, field in shown.amounts:
+                self._amounts[amount].setdefault((function, field))
+            for field, value in shown.last.items():
+                self._last[function, field] = value
             self.lists.update(f"{function}.{field}" for field in shown.lists)
             if shown.records:
                 self._records[function].append(shown.records)
+            self._singles.clear()
         self._taken = max(self._taken, call.order)
 
     def places(self) -> Iterator[str]:
@@ -115,21 +115,25 @@ class SeenFields:
 
     def single_amounts(self, besides: str) -> Iterator[tuple[str, float]]:
         """`App.function.field` and its number, for fields with one amount at a time; not those of `besides`."""
-        amounts = (
-            (f"{function}.{field}", number)
-            for (function, field), value in self._last.items()
-            if function != besides and (number := read_number(value)) is not None and names_an_amount(field)
-        )
-        return islice((pair for pair in amounts if pair[0] not in self.lists), MAX_FIELDS)
+        if "amounts" not in self._singles:
+            numbers = {place: read_number(value) for place, value in self._last.items() if names_an_amount(place[1])}
+            self._singles["amounts"] = self._list_singles(numbers)
+        return self._select_singles("amounts", besides)
 
     def single_dates(self, besides: str) -> Iterator[tuple[str, datetime]]:
         """`App.function.field` and its date, for fields with one date at a time; not those of `besides`."""
-        dates = (
-            (f"{function}.{field}", time)
-            for (function, field), value in self._last.items()
-            if function != besides and isinstance(value, str) and (time := read_time(value)) is not None
-        )
-        return islice((pair for pair in dates if pair[0] not in self.lists), MAX_FIELDS)
+        if "dates" not in self._singles:
+            dates = {place: read_time(value) for place, value in self._last.items() if isinstance(value, str)}
+            self._singles["dates"] = self._list_singles(dates)
+        return self._select_singles("dates", besides)
+
+    def _list_singles(self, values: Mapping[tuple[str, str], Any]) -> list[tuple[str, str, Any]]:
+        named = ((function, f"{function}.{field}", value) for (function, field), value in values.items())
+        return [single for single in named if single[2] is not None and single[1] not in self.lists]
+
+    def _select_singles(self, kind: str, besides: str) -> Iterator[tuple[str, Any]]:
+        others = ((place, value) for function, place, value in self._singles[kind] if function != besides)
+        return islice(others, MAX_FIELDS)
 
     def latest_records(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """By function, the records of its latest result with several records."""

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance, least_chance
 from contramem.grading import MAX_CHANCE, contradicts, is_observed, supports
-from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import heard_functions
-from contramem.monitor.task_facts import asks_for_facts
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 
 if TYPE_CHECKING:
@@ -75,27 +72,6 @@ class Trial:
 def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
     """Replay the guard on `runs`, a selection from `run_set`."""
     return weigh(guard, zip(runs, replay_guard(guard, runs), strict=True), run_set)
-
-
-def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
-    """The verdict of each run. Runs that call none of its functions are not even loaded."""
-    if asks_for_facts(guard):
-        return _replay_by_task(guard, runs)
-    heard = heard_functions(guard)
-    if heard is None:
-        return [run.recorded.replay(guard) for run in runs]
-    idle = automaton(guard).verdict
-    return [idle if heard.isdisjoint(run.called) else run.recorded.replay(guard) for run in runs]
-
-
-def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
-    """What one run of a task was shown holds for the task's other runs; if none was shown it, the guard does not
-    apply."""
-    needed = {function for condition in guard.conditions for function in condition.functions}
-    tasks = {run.task for run in runs if not needed or not needed.isdisjoint(run.called)}
-    spoken = [run for run in runs if run.task in tasks]
-    verdicts = iter(replay_on_all(guard, [run.recorded for run in spoken]))
-    return [next(verdicts) if run.task in tasks else "vacuous" for run in runs]
 
 
 def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:

@@ -17,7 +17,8 @@ from contramem.monitor.date_relation import MONTH_ENDS, parse_date_relation
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
-from contramem.study.recorded_actions import RecordedActions, replay_on_all
+from contramem.study.recorded_actions import RecordedActions
+from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 
 MIN_EXPLAINED = 0.5
@@ -66,9 +67,9 @@ class AccidentChecks:
 
     def _was_asked_for(self, condition: FieldReturned, guard: Guard) -> bool:
         """Did most runs to which the guard applies get this field as they had asked for it?"""
-        calling = [run.recorded for run in self._evidence if condition.function in run.called]
-        verdicts = zip(calling, replay_on_all(guard, calling), strict=True)
-        concerned = [recorded for recorded, verdict in verdicts if verdict != "vacuous"]
+        calling = [run for run in self._evidence if condition.function in run.called]
+        verdicts = zip(calling, replay_guard(guard, calling), strict=True)
+        concerned = [run.recorded for run, verdict in verdicts if verdict != "vacuous"]
         asked = [recorded for recorded in concerned if _asks_for(recorded, condition)]
         return 2 * len(asked) > len(concerned)
 
@@ -143,8 +144,7 @@ class AccidentChecks:
         rest = [condition for condition in guard.conditions if not isinstance(condition, _RETURNED)]
         bare = guard._replace(when=" and ".join(map(str, rest)))
         passing = [run for run in self._evidence if run.passed]
-        recorded = [run.recorded for run in passing]
-        verdicts = zip(passing, replay_on_all(bare, recorded), replay_on_all(guard, recorded), strict=True)
+        verdicts = zip(passing, replay_guard(bare, passing), replay_guard(guard, passing), strict=True)
         return {run.task for run, without, within in verdicts if without == "broken" and within == "vacuous"}
 
     def _find_calling(self, functions: Collection[str]) -> set[str]:

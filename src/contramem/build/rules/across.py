@@ -32,7 +32,6 @@ from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
-from contramem.notes import notes_of
 from contramem.study.by_kind import explain_by_kind
 from contramem.study.contenders import find_contenders
 from contramem.study.demanded_words import name_words
@@ -53,15 +52,12 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     for kind in (ArgumentForm, AllowedValue, RequiredArgument, EveryItem):
         yield from kind.find(packets)
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
-    runs = RunSet.of(
-        (run for packet in studied for run in packet.recorded.values()),
-        (notes_of(packet).about_run(letter) for packet in studied for letter in packet.recorded),
-    )
+    runs = RunSet.of_packets(studied)
     evidence = runs.select()
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
     checks = LessonChecks(packets, evidence, runs)
-    contenders = find_contenders(evidence, RunMasks(evidence, runs))
+    contenders = find_contenders(RunMasks(evidence, runs))
     of_all = explain(evidence, runs, MAX_LESSONS, checks.accept, contenders=contenders).differences
     known = [difference.guard for difference in of_all]
     for difference in (*of_all, *explain_by_kind(evidence, runs, checks.accept, known, contenders)):

@@ -19,10 +19,11 @@ from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
 from contramem.monitor.comparison import read_number
 from contramem.monitor.dates import read_time
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.guard import parse_guard
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of, union_of
-from contramem.study.recorded_actions import RecordedAction, replay_on_all
+from contramem.study.recorded_actions import RecordedAction
+from contramem.study.replays import Replays
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.task_words import TaskWords
 
@@ -51,7 +52,7 @@ class _Omissions:
     """What runs omitted."""
 
     def __init__(self, evidence: Sequence[StudyRun], masks: RunMasks) -> None:
-        self._runs, self._masks = evidence, masks
+        self._runs, self._masks, self._replays = evidence, masks, Replays(evidence)
         self._worked_by: dict[str, Mask] = {}
         self._everyone: Mask = mask_of(range(len(evidence)))
         self._gets_replies = any(map(_gets_reply, evidence))
@@ -69,7 +70,7 @@ class _Omissions:
         rule = LookFirst(
             functions=own, app=app, answered=0, asked=0, gets_replies=self._gets_replies, family=len(_EFFECTS)
         )
-        masks = self._replay(rule.guards[0])
+        masks = self._replays.replay(rule.guards[0])
         # A refused run did try, and a run that changed something without looking failed for another reason.
         blind = masks.broken & ~self._tried([*self._reads, *self._changes])
         asked = masks._replace(broken=blind & self._ended("question"))
@@ -117,7 +118,7 @@ class _Omissions:
         that words of requests order, using the words that together cover most failing runs. In a conversation, what is
         to be changed is agreed on later."""
         every = f"existence(writes({app}))"
-        if self._is_sure(self._replay(parse_guard(every))):
+        if self._is_sure(self._replays.replay(parse_guard(every))):
             return (every,)
         if self._gets_replies:
             return ()
@@ -160,9 +161,6 @@ class _Omissions:
             if run.passed and function in run.called:
                 changed.update(_find_changes([call for call in run.recorded.calls if call.function == function]))
         return changed.most_common(1)[0][0] if changed else ""
-
-    def _replay(self, guard: Guard) -> GuardMasks:
-        return GuardMasks.of_verdicts(replay_on_all(guard, [run.recorded for run in self._runs]))
 
     def _ended(self, ending: RunEnding) -> Mask:
         return mask_of(place for place, own in enumerate(self._endings) if own == ending)
