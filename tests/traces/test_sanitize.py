@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
-from contramem.traces.plain_names import is_choice, plain_argument, plain_field, plain_key, plain_label, plain_name
+from contramem.traces.plain_names import (
+    MAX_LABEL_WORDS,
+    is_choice,
+    plain_argument,
+    plain_field,
+    plain_key,
+    plain_label,
+    plain_name,
+)
 from contramem.traces.pool import Pool
 from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
@@ -549,3 +557,46 @@ def test_a_word_that_is_made_like_a_password_is_no_label_and_no_id_of_a_task(tex
 @pytest.mark.parametrize("label", ["run#12", "seed=42", "qwen3:14b", "base+search", "llama3:8b-instruct-q4_K_M"])
 def test_signs_and_numbers_of_models_and_runs_stay_in_a_label(label: str) -> None:
     assert sanitize(run(source=label)).source == label
+
+
+@pytest.mark.parametrize(
+    "name", ["userPasswd_hazel_ibex", "passord-hazelibex", "mot_de_passe_est_hazel", "door_code_hazelibex", "psk_hazel"]
+)
+def test_no_name_gives_a_value_beside_the_name_of_a_password(name: str) -> None:
+    assert plain_name(f"desk.{name}") != f"desk.{name}"
+    assert plain_argument(name) != name
+    assert plain_field(name) != name
+    assert plain_label(name, MAX_LABEL_WORDS) != name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "send_password_reset_code",
+        "update_password_settings",
+        "list_credentials_by_owner",
+        "verify_door_code_for_customer",
+        "password2",
+        "tokenAddress",
+        "pin_message",
+    ],
+)
+def test_a_name_may_be_about_secrets(name: str) -> None:
+    assert plain_name(f"desk.{name}") == f"desk.{name}"
+    assert plain_argument(name) == plain_field(name) == name
+
+
+def test_no_label_gives_a_value_beside_the_name_of_any_secret() -> None:
+    assert plain_label("star-large-cookie-hazel", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_label("cookie banner") == "cookie banner"
+
+
+def test_an_abbreviation_for_number_does_not_hide_whose_number_it_is() -> None:
+    assert plain_label("locker no. 8235", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_label("run no. 8235", MAX_LABEL_WORDS) == "run no. 8235"
+
+
+def test_a_pair_or_a_word_made_like_a_password_names_no_field() -> None:
+    assert plain_field("DOB: friday") != "DOB: friday"
+    assert plain_field("Onyx#756") != "Onyx#756"
+    assert plain_field("Q3 #2") == "Q3 #2"
