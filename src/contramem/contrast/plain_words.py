@@ -36,6 +36,8 @@ _CLASSIFIED = frozenset(
 )
 """Codes that sort things and are no secret."""
 _PART = re.compile(r"[^\W\d_]+")
+_NAME_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
+MIN_WORDS_OF_PHRASE = 3
 _SPACE = re.compile(r"[\s.:/]")
 _NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
 """As passwords are made: a long word of no list with a number."""
@@ -125,6 +127,26 @@ def could_be_a_choice(text: str) -> bool:
     is_one_name = len(words) == 2 and not _SPACE.search(text)
     is_foreign = len(strange) == len(words) <= MAX_FOREIGN_WORDS
     return not strange or is_one_name or is_foreign
+
+
+@lru_cache(maxsize=8192)  # the same few names stand in every run
+def strange_words(name: str) -> tuple[str, ...]:
+    """The words of a name that are in no list and no short code, if others are English. Where none is, the name is in
+    another language."""
+    parts = [part.lower() for part in _NAME_PART.findall(name)]
+    strange = [part for part in parts if not is_known_part(part)]
+    return tuple(strange) if len(strange) < len(parts) else ()
+
+
+def is_phrase_with_name(name: str) -> bool:
+    """Is it a name of several words, some English and some in no list: `owned_by_zanmel_trading`?"""
+    return len(_NAME_PART.findall(name)) >= MIN_WORDS_OF_PHRASE and bool(strange_words(name))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_known_part(word: str) -> bool:
+    """Is this part of a name English, or a short code?"""
+    return (len(word) <= MAX_CODE_CHARS and word.isascii()) or _is_prose_word(word)
 
 
 @lru_cache(maxsize=1 << 14)
