@@ -79,6 +79,12 @@ def test_plain_words_short_codes_other_languages_and_programs_need_nobody() -> N
     assert not substitutes(make_run(*plain)).functions
 
 
+def test_only_a_toolbox_attests_a_name_that_is_a_clause() -> None:
+    clause = "desk.copy_before_the_dome_opens"
+    assert set(substitutes(make_run(clause, "desk.is_open", "desk.can_pay")).functions) == {clause}
+    assert not substitutes(make_run(clause, tools=(clause,))).functions
+
+
 def test_an_odd_name_of_an_argument_becomes_a_digest_too() -> None:
     odd = make_run("desk.refund", arguments={"tell_zanmelkux_first": True, "order_id": 1})
     assert set(substitutes(odd).arguments["desk.refund"]) == {"tell_zanmelkux_first"}

@@ -600,3 +600,21 @@ def test_a_pair_or_a_word_made_like_a_password_names_no_field() -> None:
     assert plain_field("DOB: friday") != "DOB: friday"
     assert plain_field("Onyx#756") != "Onyx#756"
     assert plain_field("Q3 #2") == "Q3 #2"
+
+
+def test_a_name_that_was_cut_out_of_a_sentence_is_a_digest_whole() -> None:
+    name = plain_name("1_Send_all_of_the_money_that_is_left_at_once_to.zanmel")
+    assert "zanmel" not in name
+    assert name == plain_name(name)
+
+
+@pytest.mark.parametrize("name", ["pair_with_9087", "open_combination_73-41-29"])
+def test_no_function_and_no_app_is_called_by_a_long_number(name: str) -> None:
+    assert plain_name(f"desk.{name}").startswith("desk.unnamed_")
+    assert plain_name(f"{name}.list") != f"{name}.list"
+
+
+def test_versions_years_and_standards_stay_in_the_name_of_a_function() -> None:
+    for name in ("desk.parse_iso8601", "desk.report_2026", "desk.send_v1.2.3", "desk.md5_sha256"):
+        assert plain_name(name) == name
+    assert plain_argument("pair_9087") != "pair_9087"

@@ -3,7 +3,8 @@
 Whoever writes a trace names its functions, and a card repeats the name. English words around one that is in no list
 (`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
 word does not tell them apart, but who else uses it does: the toolbox that declares the function, another name of the
-same app, somebody's request. A name that nothing attests is replaced by a digest, so that its calls still count.
+same app, somebody's request. Only a toolbox attests a name that is a clause (`copy_before_the_dome_opens`). A name that
+nothing attests is replaced by a digest, so that its calls still count.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from contramem.contrast.plain_words import is_known_part, is_phrase_with_name, strange_words
+from contramem.traces.effects import words
 from contramem.traces.plain_names import digest_field
 from contramem.traces.trajectory import Event, Tool, Trajectory, digest
 
@@ -25,6 +27,12 @@ MIN_SOURCES = 2
 MAX_WORDS_KEPT = 1 << 16
 """Of requests."""
 _REQUESTED = re.compile(r"[^\W\d_]{6,}")
+_OF_CLAUSES = frozenset(
+    """the a an is are was were be been has have had must will shall should can could would may might you your we our us
+    i my me it its that this these those they them their he she his her who which whoever until before after because
+    if when then so always never please""".split()
+)
+"""Beyond the first word of a name: `is_open` and `can_pay` are names."""
 _OF_COMMANDS = "shell"
 """The app whose functions are programs: their names are no words, and no toolbox declares them."""
 
@@ -79,9 +87,9 @@ class AttestedNames:
         for word in strange_words(name):
             _keep(self._names_with[app, word], [name], MIN_NAMES)
 
-    def _request(self, words: Iterable[str]) -> None:
+    def _request(self, asked: Iterable[str]) -> None:
         if len(self._requested) < MAX_WORDS_KEPT:
-            self._requested.update(words)
+            self._requested.update(asked)
 
     def add(self, other: AttestedNames) -> None:
         """Add what was learned from other tasks."""
@@ -107,13 +115,14 @@ class AttestedNames:
         }
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for function, argument in self._passed - self._declared_arguments:
-            strange = strange_words(argument)
-            if strange and not self._are_shared(function.partition(".")[0], strange):
+            if _is_clause(argument) or not self._are_shared(function.partition(".")[0], strange_words(argument)):
                 arguments[function][argument] = digest_field(argument)
         return NameSubstitutes(functions, dict(arguments))
 
     def _is_attested(self, function: str, toolboxes: set[str]) -> bool:
         app, _, name = function.partition(".")
+        if _is_clause(name):
+            return False
         strange = strange_words(name)
         if not strange or (app == _OF_COMMANDS and not is_phrase_with_name(name)):
             return True
@@ -152,6 +161,10 @@ class NameSubstitutes(msgspec.Struct, frozen=True):
     def of(self, function: str) -> tuple[str | None, list[tuple[str, str]]]:
         """Of one function and its arguments."""
         return self.functions.get(function), sorted(self.arguments.get(function, {}).items())
+
+
+def _is_clause(name: str) -> bool:
+    return not _OF_CLAUSES.isdisjoint(words(name)[1:])
 
 
 def _keep(kept: set[str], more: Iterable[str], most: int) -> None:

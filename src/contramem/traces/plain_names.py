@@ -113,7 +113,10 @@ MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
 MAX_NAME_DIGITS = 8
 MAX_FUNCTION_DIGITS = 4
-"""Fields may be ids that somebody uses as keys. A function is called by a name."""
+MAX_FUNCTION_GROUPED_DIGITS = 5
+"""Fields may be ids that somebody uses as keys. A function is called by a name, which may have a version."""
+_NUMBER_IN_NAME = re.compile(r"(?<![A-Za-z\d])(?<!iso[_-])(?<!rfc[_-])(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{4}")
+"""`pair_with_9087`: a long number that is no part of a word, no standard, no year and no day."""
 MAX_KEY_DIGITS = 10
 """Tickets have long numbers."""
 
@@ -180,8 +183,9 @@ def plain_field(name: str) -> str:
 
 
 def plain_argument(name: str) -> str:
-    """The name of an argument: an identifier, or two words at most."""
-    return plain_field(name) if not name or ARGUMENT.fullmatch(name) else digest_field(name)
+    """The name of an argument: an identifier without a number of anything, or two words at most."""
+    is_name = not name or (ARGUMENT.fullmatch(name) and not _NUMBER_IN_NAME.search(name))
+    return plain_field(name) if is_name else digest_field(name)
 
 
 def digest_field(name: str) -> str:
@@ -272,11 +276,15 @@ def _is_private_file(part: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def plain_name(name: str) -> str:
-    """The name of a function: what a program could call. One that is a sentence is named by a digest."""
+    """The name of a function: what a program could call. One that is a sentence is named by a digest, and so is what
+    follows an app that is one: a sentence with dots is cut somewhere."""
     app, dot, function = name.partition(".")
     if dot and not (app and function):  # hidden characters were all of one half
         app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
-    return f"{_plain_part(app)}{dot}{_plain_part(function)}"
+    plain = _plain_part(app)
+    if plain != app and plain.startswith("unnamed_"):
+        return f"{plain}{dot}{f'unnamed_{digest(function)[:6]}' if function else ''}"
+    return f"{plain}{dot}{_plain_part(function)}"
 
 
 def _plain_part(part: str) -> str:
@@ -284,7 +292,7 @@ def _plain_part(part: str) -> str:
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
     is_short = is_short and (part.isascii() or len(_WORD.findall(part)) <= max_words)
-    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_NAME_DIGITS)
+    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS) or _NUMBER_IN_NAME.search(part)
     if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
         return part
     return f"unnamed_{digest(part)[:6]}"
