@@ -20,10 +20,10 @@ PROSE_WORDS = frozenset(
     allergic alley alliance alligator allowance alloy allude allure ally aloft aloud alphabetical altar altitude
     aluminum amateur amaze amazed amazing ambassador ambition ambitious ambivalent ambulance ambush amendment amnesia
     amnesty ampere amphibian amphitheater ample amplifier amplitude amuse amusement amusing analog analogy anarchy
-    anatomy ancestry anchovy anecdote anemone anger angry anguish animation ankle annex annexation announcement announcer
-    annoy annoying anorexia ant antelope antenna anthem anthology anthropologist anthropology antibiotic antibody
-    anticipate antidote antimatter antique antler anxiety anxious anybody apartheid ape aphasia apocalypse apologize
-    apology apostrophe appeal appealing appetite applause apprentice approx apricot apron apt aquarium aquatic
+    anatomy ancestry anchovy anecdote anemone anger angry anguish animation ankle annex annexation announcement
+    announcer annoy annoying anorexia ant antelope antenna anthem anthology anthropologist anthropology antibiotic
+    antibody anticipate antidote antimatter antique antler anxiety anxious anybody apartheid ape aphasia apocalypse
+    apologize apology apostrophe appeal appealing appetite applause apprentice approx apricot apron apt aquarium aquatic
     arbiter arbitrage arboretum arcade archaeologist archaeology archbishop archery archetype archipelago architect
     ardent argue aristocracy aristocrat armada armadillo armageddon armchair armed armor arms army arrangement
     arrest arrogance arrogant arson artery arthritis artichoke artillery artisan artistic arts ascend ascent ashamed

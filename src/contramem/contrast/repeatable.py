@@ -29,7 +29,8 @@ MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing and would match everything."""
 MAX_RARE_WORDS = 8
-"""Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
+"""Of a message that one task alone shows, or that does not say what is wrong: a complaint takes few words, and nothing
+bears out what more of them say."""
 
 MAX_STATED_WORDS = 8
 """After the name of an error, where only a word such as `closed` says that something is wrong. More of them may say
@@ -65,7 +66,9 @@ _PROBLEM = re.compile(
     re.IGNORECASE,
 )
 """What else says that something is wrong, after the name of an error."""
-_DEMAND = re.compile(r"\b(?:must|should) (?:be|not|match|equal|have|contain)\b", re.IGNORECASE)
+_DEMAND = re.compile(
+    r"\b(?:(?:must|should) (?:be|not|match|equal|have|contain)|(?:has|have|needs?) to be)\b", re.IGNORECASE
+)
 """How programs say what they would have taken."""
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
@@ -99,7 +102,10 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
         return ""
     is_complaint = _is_complaint(template, own_words)
     is_rare = seen_in_tasks < 2
-    if ((is_rare or _PROGRAM.match(template)) and not is_complaint) or (is_rare and own_words > MAX_RARE_WORDS):
+    says_what_is_wrong = is_complaint or _DEMAND.search(template)
+    if own_words > (MAX_DEMAND_WORDS if says_what_is_wrong and not is_rare else MAX_RARE_WORDS):
+        return ""
+    if (is_rare or _PROGRAM.match(template)) and not is_complaint:
         return ""
     quoted = mask_foreign_words(template, interface)
     masked = len(PLACEHOLDER.findall(quoted)) - len(PLACEHOLDER.findall(template))

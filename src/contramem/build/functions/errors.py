@@ -25,7 +25,7 @@ _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda typ
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
 _NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]|\s/\s")
 # Pydantic's format: a title, then field, complaint and value, one per line.
 _VALIDATOR = re.compile(r"^.*?\d+ validation errors? for .*? / ([\w.]+) / ([^\[\]/]+?)\s*(?:\[type=.*)?$")
 _VALIDATED = re.compile(r"(?<=: )<\w+>(?= should be)")
