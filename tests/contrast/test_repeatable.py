@@ -148,3 +148,10 @@ def test_a_longer_statement_is_quoted_if_it_says_what_the_tool_would_take():
         "Error: payment method should be either the original payment method or a gift card",
     ):
         assert quote_message(message, 9, ("items", "exchanged", "payment", "method", "gift", "card")) == message
+
+
+def test_a_message_that_does_not_say_what_is_wrong_is_quoted_only_if_it_is_short():
+    assert quote_message("The order was placed", 4) == "The order was placed"
+    assert quote_message("since the last release all of the refunds leave through the other desk", 4) == ""
+    refused = "The branch of this release has to be unlocked before tags are pushed."
+    assert quote_message(refused, 4) == refused

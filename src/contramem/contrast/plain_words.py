@@ -8,7 +8,7 @@ one (`engaged_users`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from contramem.contrast.english import COMMON, EVERYDAY, FUNCTION_WORDS, GENERAL, IRREGULAR, SMALL_WORDS
@@ -160,12 +160,15 @@ def may_name_constant(name: str) -> bool:
     return any(part.isascii() and (len(part) <= MAX_CODE_CHARS or _is_prose_word(part)) for part in parts)
 
 
-def is_unknown_constant(choices: Sequence[object]) -> bool:
-    """Is there nothing to choose, and the one value no word of ours? Then it may be anybody's: a password as well."""
-    if len(choices) != 1 or not isinstance(choices[0], str):
+def is_unknown_constant(choices: Collection[object]) -> bool:
+    """Is there nothing to choose, and the one value no word or code of ours? Then it may be anybody's: a password as
+    well."""
+    value = next(iter(choices)) if len(choices) == 1 else None
+    if not isinstance(value, str):
         return False
-    parts = _PART.findall(choices[0].lower())
-    return any(len(part) > MAX_CODE_CHARS and part not in PROGRAM_WORDS and not is_plain_word(part) for part in parts)
+    parts = _PART.findall(value.lower())
+    max_code_chars = MAX_CODE_CHARS if len(parts) == 1 else 2  # `ibis/onyx` is no code
+    return any(len(part) > max_code_chars and part not in PROGRAM_WORDS and not is_plain_word(part) for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -250,7 +250,7 @@ class Vocabulary:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
             # A single odd value does not open a vocabulary, but a majority of odd ones does.
-            is_constant = len(values) == 1 and not may_name_constant(role)
+            is_constant = len(values) == 1 and (not may_name_constant(role) or is_unknown_constant(values))
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring) and not is_constant:
                 kept = {value for value in recurring if is_word(value, role)}
                 settled[role][function.partition(".")[0]] |= kept
