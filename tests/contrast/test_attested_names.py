@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from contramem.contrast.attested_names import AttestedNames, NameSubstitutes
 from contramem.contrast.form import is_field
 from contramem.contrast.packet import packet_of
@@ -79,9 +81,10 @@ def test_plain_words_short_codes_other_languages_and_programs_need_nobody() -> N
     assert not substitutes(make_run(*plain)).functions
 
 
-def test_only_a_toolbox_attests_a_name_that_is_a_clause() -> None:
-    clause = "desk.copy_before_the_dome_opens"
-    assert set(substitutes(make_run(clause, "desk.is_open", "desk.can_pay")).functions) == {clause}
+@pytest.mark.parametrize("clause", ["desk.copy_before_the_dome_opens", "desk.badge_heron-beryl"])
+def test_only_a_toolbox_attests_a_name_that_is_a_clause_or_joined_in_two_ways(clause: str) -> None:
+    others = ("desk.is_open", "desk.can_pay", "desk.take-snapshot", "shell.apt-get_install")
+    assert set(substitutes(make_run(clause, *others)).functions) == {clause}
     assert not substitutes(make_run(clause, tools=(clause,))).functions
 
 

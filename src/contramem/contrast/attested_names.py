@@ -33,6 +33,8 @@ _OF_CLAUSES = frozenset(
     if when then so always never please""".split()
 )
 """Beyond the first word of a name: `is_open` and `can_pay` are names."""
+_MIXED_JOINTS = re.compile(r"[^\W_](?:_\w+-|-[\w-]+_)[^\W_]")
+"""`orcid_heron-beryl`: no interface joins words in two ways."""
 _OF_COMMANDS = "shell"
 """The app whose functions are programs: their names are no words, and no toolbox declares them."""
 
@@ -121,7 +123,7 @@ class AttestedNames:
 
     def _is_attested(self, function: str, toolboxes: set[str]) -> bool:
         app, _, name = function.partition(".")
-        if _is_clause(name):
+        if _is_clause(name) or (app != _OF_COMMANDS and _MIXED_JOINTS.search(name)):
             return False
         strange = strange_words(name)
         if not strange or (app == _OF_COMMANDS and not is_phrase_with_name(name)):
