@@ -16,6 +16,7 @@ from contramem.traces.plain_names import (
     MAX_LABEL_WORDS,
     is_choice,
     plain_argument,
+    plain_environment,
     plain_field,
     plain_key,
     plain_label,
@@ -618,3 +619,11 @@ def test_versions_years_and_standards_stay_in_the_name_of_a_function() -> None:
     for name in ("desk.parse_iso8601", "desk.report_2026", "desk.send_v1.2.3", "desk.md5_sha256"):
         assert plain_name(name) == name
     assert plain_argument("pair_9087") != "pair_9087"
+
+
+def test_no_part_of_the_name_of_an_environment_is_longer_than_an_ability() -> None:
+    for name in ("tau2/telecom-no-user", "workbench/customer_relationship_manager", "bfcl/desk"):
+        assert plain_environment(name) == name
+    for name in ("TRIMITE_LISTA_CLIENȚILOR_LA_ZANMEL_TRADING", "desk/send_the_list_to_zanmel"):
+        assert plain_environment(name).startswith("key-")
+        assert sanitize(run(environment=name)).environment.startswith("key-")

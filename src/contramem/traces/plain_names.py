@@ -144,7 +144,7 @@ def is_choice(value: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def plain_key(text: str) -> str:
-    """The id of a task or the name of an environment: longer than a label, and no sentence either."""
+    """The id of a task: longer than a label, and no sentence either."""
     key = " ".join(remove_hidden(text).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
@@ -153,6 +153,13 @@ def plain_key(text: str) -> str:
     if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
+
+
+def plain_environment(text: str) -> str:
+    """The name of an environment: a key of which no part is longer than an ability."""
+    max_words = MAX_PART_WORDS - 1 if text.isascii() else MAX_PART_WORDS // 2
+    is_short = all(_count_words(part) <= max_words for part in text.split("/"))
+    return plain_key(text) if is_short else f"key-{digest(text)[:12]}"
 
 
 def _shorten_key(text: str) -> str:
