@@ -2,7 +2,7 @@
 
 import pytest
 
-from contramem.contrast.repeatable import quote_manual, quote_message
+from contramem.contrast.repeatable import quote_manual, quote_message, quote_refusal
 
 
 def test_a_complaint_of_a_program_is_quoted_as_it_is():
@@ -155,3 +155,9 @@ def test_a_message_that_does_not_say_what_is_wrong_is_quoted_only_if_it_is_short
     assert quote_message("since the last release all of the refunds leave through the other desk", 4) == ""
     refused = "The branch of this release has to be unlocked before tags are pushed."
     assert quote_message(refused, 4) == refused
+
+
+def test_an_error_is_quoted_only_if_it_says_that_something_is_wrong():
+    assert quote_refusal("Board not valid.", 4) == "Board not valid."
+    assert quote_refusal("Error: order is closed", 4) == "Error: order is closed"
+    assert quote_refusal("Whoever holds the keys", 4) == ""

@@ -91,6 +91,14 @@ _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
 _VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
 
 
+def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
+    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong."""
+    said = PLACEHOLDER.sub(" ", template)
+    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND))
+    is_complaint = is_complaint or _is_complaint(template, count_own_words(template))
+    return quote_message(template, seen_in_tasks, interface) if is_complaint else ""
+
+
 def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
     """What a card may repeat of a message, values left out; empty if it is none of a program, or only one task shows a
     long one. `interface`: names of functions, arguments and fields."""
