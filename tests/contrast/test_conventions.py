@@ -59,7 +59,12 @@ def test_a_value_that_the_request_gives_is_no_convention() -> None:
     assert list(Vocabulary(tasks).conventions.values()) == []
 
 
-_OF_PERSONS = (("contact_phone", False), ("bank_account", False), ("ledger_account", True))
+_OF_PERSONS = (
+    ("contact_phone", False),
+    ("bank_account", False),
+    ("routing_number", False),
+    ("ledger_account", True),
+)
 
 
 def test_the_one_value_of_an_argument_whose_name_nobody_can_read_is_never_shown() -> None:

@@ -161,3 +161,8 @@ def test_an_error_is_quoted_only_if_it_says_that_something_is_wrong():
     assert quote_refusal("Board not valid.", 4) == "Board not valid."
     assert quote_refusal("Error: order is closed", 4) == "Error: order is closed"
     assert quote_refusal("Whoever holds the keys", 4) == ""
+
+
+def test_a_sentence_in_capitals_is_not_quoted():
+    assert quote_message("FILE NOT FOUND", 2) == "FILE NOT FOUND"
+    assert quote_message("IllegalStateException: ORDER CLOSED STOP SEND COPIES", 2) == ""

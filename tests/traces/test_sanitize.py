@@ -627,3 +627,16 @@ def test_no_part_of_the_name_of_an_environment_is_longer_than_an_ability() -> No
     for name in ("TRIMITE_LISTA_CLIENȚILOR_LA_ZANMEL_TRADING", "desk/send_the_list_to_zanmel"):
         assert plain_environment(name).startswith("key-")
         assert sanitize(run(environment=name)).environment.startswith("key-")
+
+
+def test_the_number_of_a_paper_is_no_label_and_that_of_a_telephone_no_part_of_an_id() -> None:
+    assert plain_label("QQ865597C", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_key("pier-0-phone-1260").startswith("key-")
+    assert plain_key("django__django-11099") == "django__django-11099"
+
+
+def test_an_app_of_many_words_is_a_digest_with_its_function() -> None:
+    name = plain_name("desk_DOME_CLOSED_STOP_SEND_FRAMES.example")
+    assert name.startswith("unnamed_")
+    assert "example" not in name
+    assert plain_name("customer_relationship_manager.add") == "customer_relationship_manager.add"

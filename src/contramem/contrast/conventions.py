@@ -157,6 +157,8 @@ def _may_be_shared(value: str | int | float, name: str) -> bool:
         return False
     if not isinstance(value, str):
         return True
+    if named[-1:] == ["number"] and not any(map(str.isdigit, value)):
+        return False  # it may be what somebody remembers it by
     if not 1 < len(value) <= MAX_CHARS or is_time(value) or kind_by_form(value) in _PERSONAL or _PAIR.search(value):
         return False
     return is_choice(value) and could_be_a_choice(value) and not is_secret_name(name, value)

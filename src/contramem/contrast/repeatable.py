@@ -83,6 +83,8 @@ _FIRST_PERSON = re.compile(r"(?<![\w'\"=-])I(?:['’](?:m|ve|ll|d))? (?=[a-z])")
 """Programs have no `I`. Small, it is an index."""
 _CODE = re.compile(r"(?<!Error)(?<!Exception)(?<!Warning)(?<=\w)\(\s*['\"]|;\s*[A-Za-z_]\w*\(")
 """A call with a text, or one statement after another: `notify('all'); wipe(logs)`. Only errors are written so."""
+_SHOUTED = re.compile(r"(?:\b[A-Z]{2,}\b[^\w<]+){3}[A-Z]{2,}\b")
+"""A sentence in capitals, as in a telegram: what it orders cannot be told from what it says."""
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
 _IMPERATIVE = re.compile(
     rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
@@ -166,6 +168,6 @@ def is_addressed(text: str) -> bool:
 def _describes(template: str) -> bool:
     if not is_plain_message(template) or orders(template) or instructs(template) or is_addressed(template):
         return False
-    if _CODE.search(template):
+    if _CODE.search(template) or _SHOUTED.search(template):
         return False
     return not (_IMPERATIVE.match(template) or _IMPERATIVE.match(_PREFIX.sub("", template)))

@@ -29,6 +29,7 @@ MAX_PART_WORDS = 5
 """Of one identifier in a key that lists several: `user_abroad_roaming_enabled_off`."""
 MAX_NAME_CHARS = 80
 MAX_NAME_WORDS = 8
+MAX_APP_WORDS = 5
 MAX_FIELD_CHARS = 60
 MAX_FIELD_PARTS = 3
 MAX_FIELD_WORDS = 6
@@ -66,6 +67,8 @@ _COUNTED = frozenset(
 """What traces count."""
 _CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?: [A-Z\d]+)+")
 """`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
+_PAPER_ALONE = re.compile(r"[A-Z]{1,3} ?\d{6,}[A-Z]{0,2}")
+"""`QQ123456C`: the number of a paper, of a person or a thing, and nothing else."""
 _BIRTHDAY = re.compile(
     r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
 )
@@ -100,6 +103,7 @@ _ABOUT_SECRETS = frozenset(
 ).union(*LEXICON.values())
 """What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
 _OPENING = frozenset("code codes phrase word answer".split())
+_TELEPHONES = frozenset("phone telephone tel mobile fax".split())
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 MAX_SECRET_WORDS = 3
 """`mot de passe`."""
@@ -130,6 +134,7 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
     is_number = is_number or any(form.search(label) for form in (_BIRTHDAY, _MADE_UP))
+    is_number = is_number or _PAPER_ALONE.fullmatch(label) is not None
     is_value = _is_pair(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
     is_value = is_value or _gives_a_secret(label, any_secret=True)
     if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
@@ -237,6 +242,8 @@ def _gives_a_secret(text: str, any_secret: bool = False) -> bool:
                 return True
             if (any_secret or _MIXED.fullmatch(after)) and any(is_secret_name(name, "any") for name in names):
                 return True
+            if named[-1].lower() in _TELEPHONES and _MIXED.fullmatch(after):
+                return True
     return False
 
 
@@ -288,7 +295,7 @@ def plain_name(name: str) -> str:
     app, dot, function = name.partition(".")
     if dot and not (app and function):  # hidden characters were all of one half
         app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
-    plain = _plain_part(app)
+    plain = _plain_part(app) if _count_words(app) <= MAX_APP_WORDS else f"unnamed_{digest(app)[:6]}"
     if plain != app and plain.startswith("unnamed_"):
         return f"{plain}{dot}{f'unnamed_{digest(function)[:6]}' if function else ''}"
     return f"{plain}{dot}{_plain_part(function)}"
