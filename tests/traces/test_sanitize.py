@@ -640,3 +640,7 @@ def test_an_app_of_many_words_is_a_digest_with_its_function() -> None:
     assert name.startswith("unnamed_")
     assert "example" not in name
     assert plain_name("customer_relationship_manager.add") == "customer_relationship_manager.add"
+
+
+def test_colours_that_json_writes_as_numbers_are_removed_whole() -> None:
+    assert undo_escapes(r'{"state": "\u001b[31mzanmel\u001b[0m"}') == '{"state": "zanmel"}'
