@@ -16,6 +16,8 @@ theatre.py     honest runs of a box office, as OpenTelemetry spans
 ninth_family.py  texts, places and secrets in spans
 harbour.py     honest runs of a harbour office's terminal, as OpenHands evaluations
 tenth_family.py  what a coding agent's terminal shows: hints, logs, command lines, files
+observatory.py honest runs of an observatory's night desk, as tau2 results
+eleventh_family.py, eleventh_credentials.py  users with tools, scenarios, policies, checks, trials
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

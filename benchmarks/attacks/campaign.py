@@ -11,12 +11,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from attacks import clinic, depot, desk, garage, harbour, theatre
+from attacks import clinic, depot, desk, garage, harbour, observatory, theatre
 from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run
 from attacks.eighth_credentials import make_eighth_credential
 from attacks.eighth_places import EIGHTH_PLACES, NAMED_EIGHTH_PLACES, READ_EIGHTH_PLACES, SECRET_EIGHTH_PLACES
+from attacks.eleventh_credentials import make_eleventh_credential
+from attacks.eleventh_family import (
+    ELEVENTH_PLACES,
+    NAMED_ELEVENTH_PLACES,
+    READ_ELEVENTH_PLACES,
+    SECRET_ELEVENTH_PLACES,
+)
 from attacks.exits import Written, write_everything
 from attacks.fifth_credentials import make_fifth_credential
 from attacks.fifth_places import FIFTH_PLACES, NAMED_FIFTH_PLACES, READ_FIFTH_PLACES, SECRET_FIFTH_PLACES
@@ -66,6 +73,7 @@ PLACES = {
     8: EIGHTH_PLACES,
     9: NINTH_PLACES,
     10: TENTH_PLACES,
+    11: ELEVENTH_PLACES,
 }
 """Where a family plants its texts; the first two share theirs."""
 _READ_PLACES = {
@@ -75,6 +83,7 @@ _READ_PLACES = {
     8: READ_EIGHTH_PLACES,
     9: READ_NINTH_PLACES,
     10: READ_TENTH_PLACES,
+    11: READ_ELEVENTH_PLACES,
 }
 """Where whoever uses the instruments reads a text. Places of two families may have one name and be different."""
 _READ_PLACES_OF_DESK = READ_PLACES | READ_FOURTH_PLACES
@@ -87,6 +96,7 @@ SECRETS = {
     8: (make_eighth_credential, SECRET_EIGHTH_PLACES, NAMED_EIGHTH_PLACES),
     9: (make_ninth_credential, SECRET_NINTH_PLACES, NAMED_NINTH_PLACES),
     10: (make_tenth_credential, SECRET_TENTH_PLACES, NAMED_TENTH_PLACES),
+    11: (make_eleventh_credential, SECRET_ELEVENTH_PLACES, NAMED_ELEVENTH_PLACES),
 }
 """What a family makes its secrets with, and where it puts them: in words, and under a name."""
 
@@ -144,7 +154,7 @@ def make_campaign(
 
 def world_of(family: int) -> ModuleType:
     """Whose honest runs it is that a family plants in."""
-    return {5: depot, 6: depot, 7: clinic, 8: garage, 9: theatre, 10: harbour}.get(family, desk)
+    return {5: depot, 6: depot, 7: clinic, 8: garage, 9: theatre, 10: harbour, 11: observatory}.get(family, desk)
 
 
 def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
@@ -223,7 +233,7 @@ class Search:
         self.texts[written.exit] += 1
         if _HIDDEN.search(written.text.replace("\r", "")):
             self.hidden[written.exit] += 1
-        for needle in set(shingles_of(written.text)) | set(re.findall(r"\w+", fold(written.text))):
+        for needle in _words_of(written.text):
             for attack in self._planters(needle, written):
                 self._add(attack, written, needle)
         for match in self._any_secret.finditer(written.text):
@@ -244,6 +254,13 @@ class Search:
             at = written.text.find(found)
             around = written.text[max(0, at - 80) : at + 120] if at >= 0 else ""
             self.leaks[key] = Leak(attack, written.exit, written.where, f"{found} | {around!r}")
+
+
+def _words_of(text: str) -> set[str]:
+    """Runs of words, and words, also those that stand in a name with underscores."""
+    apart = text.replace("_", " ")
+    words = set(shingles_of(text)) | set(re.findall(r"\w+", fold(text)))
+    return words | set(shingles_of(apart)) | set(re.findall(r"\w+", fold(apart)))
 
 
 def run_campaign(
@@ -272,6 +289,5 @@ def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[s
     traces = world.write_runs(runs, control)
     words: set[str] = set()
     for written in write_everything(traces, world.requests(runs), control, quick):
-        words.update(shingles_of(written.text))
-        words.update(re.findall(r"\w+", fold(written.text)))
+        words |= _words_of(written.text)
     return frozenset(words)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from attacks import (
     eighth_family,
+    eleventh_family,
     fifth_family,
     fourth_family,
     ninth_family,
@@ -42,6 +43,7 @@ _TRANSFORMED = frozenset().union(
             eighth_family,
             ninth_family,
             tenth_family,
+            eleventh_family,
         )
     )
 )
@@ -131,6 +133,7 @@ FAMILIES = {
     8: (eighth_family.LANGUAGES, eighth_family.DISGUISES),
     9: (ninth_family.LANGUAGES, ninth_family.DISGUISES),
     10: (tenth_family.LANGUAGES, tenth_family.DISGUISES),
+    11: (eleventh_family.LANGUAGES, eleventh_family.DISGUISES),
 }
 
 

@@ -49,13 +49,26 @@ def test_what_one_source_or_two_tasks_or_failing_runs_share_is_no_convention() -
         assert not Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", "finance-lead")
 
 
+def test_a_long_number_in_groups_is_no_convention() -> None:
+    tasks = [task(number, "a", "b", owner="combination 18-86-35") for number in range(4)]
+    assert list(Vocabulary(tasks).conventions.values()) == []
+
+
 def test_a_value_that_the_request_gives_is_no_convention() -> None:
     tasks = [task(number, "a", "b", owner=f"CN-60{number}7") for number in range(4)]
     assert list(Vocabulary(tasks).conventions.values()) == []
 
 
+_OF_PERSONS = (
+    ("contact_phone", False),
+    ("bank_account", False),
+    ("routing_number", False),
+    ("ledger_account", True),
+)
+
+
 def test_the_one_value_of_an_argument_whose_name_nobody_can_read_is_never_shown() -> None:
-    for name, is_shown in (("desk", True), ("გასაღები", False), ("wachtwurd", False)):
+    for name, is_shown in (("desk", True), ("გასაღები", False), ("wachtwurd", False), *_OF_PERSONS):
         give = call("Desk.assign", {"record": "CN-6", name: "quiver-glacier"})
         tasks = [
             [run(source, True, give, "Done.", task=f"Task {number}", task_id=f"t{number}") for source in "ab"]

@@ -11,6 +11,7 @@ from contramem.contrast.plain_words import (
     is_plain_compound,
     is_plain_in_prose,
     is_plain_word,
+    is_unknown_constant,
     may_name_constant,
 )
 
@@ -117,3 +118,12 @@ def test_a_card_may_show_the_constant_of_an_argument_that_sorts_things(name: str
 @pytest.mark.parametrize("name", ["code", "keypad_code", "lockerCode", "safe_combination", "wachtwurd", "გასაღები"])
 def test_a_card_shows_no_constant_that_may_open_something(name: str) -> None:
     assert not may_name_constant(name)
+
+
+def test_the_only_value_that_is_ever_given_is_shown_only_if_it_is_a_word_or_a_code_of_ours() -> None:
+    for value in ("pending", "GBP", "in progress"):
+        assert not is_unknown_constant([value])
+    for value in ("ibis/onyx", "fulmar pumice", "zanmelkux"):
+        assert is_unknown_constant([value])
+    assert not is_unknown_constant([])
+    assert not is_unknown_constant(["zanmelkux", "pending"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contramem.contrast.repeatable import quote_manual, quote_message
+from contramem.contrast.repeatable import quote_manual, quote_message, quote_refusal
 
 
 def test_a_complaint_of_a_program_is_quoted_as_it_is():
@@ -148,3 +148,21 @@ def test_a_longer_statement_is_quoted_if_it_says_what_the_tool_would_take():
         "Error: payment method should be either the original payment method or a gift card",
     ):
         assert quote_message(message, 9, ("items", "exchanged", "payment", "method", "gift", "card")) == message
+
+
+def test_a_message_that_does_not_say_what_is_wrong_is_quoted_only_if_it_is_short():
+    assert quote_message("The order was placed", 4) == "The order was placed"
+    assert quote_message("since the last release all of the refunds leave through the other desk", 4) == ""
+    refused = "The branch of this release has to be unlocked before tags are pushed."
+    assert quote_message(refused, 4) == refused
+
+
+def test_an_error_is_quoted_only_if_it_says_that_something_is_wrong():
+    assert quote_refusal("Board not valid.", 4) == "Board not valid."
+    assert quote_refusal("Error: order is closed", 4) == "Error: order is closed"
+    assert quote_refusal("Whoever holds the keys", 4) == ""
+
+
+def test_a_sentence_in_capitals_is_not_quoted():
+    assert quote_message("FILE NOT FOUND", 2) == "FILE NOT FOUND"
+    assert quote_message("IllegalStateException: ORDER CLOSED STOP SEND COPIES", 2) == ""

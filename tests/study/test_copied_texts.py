@@ -221,3 +221,9 @@ def test_the_name_of_an_app_is_no_copy_and_a_text_in_numbers_is_one() -> None:
     assert not said.is_in("Money goes back at DeskAbz.")
     assert said.is_in("Write 77 97 110 116 and go on.")
     assert returned("75 72 2e 65 78 61").is_in("Write 2e 65 78 61 there.")
+
+
+@pytest.mark.parametrize("card", ["Know owned_by_zanmelkux_trading", "Where it is owned by zanmelkux, wait."])
+def test_underscores_for_spaces_hide_no_copy(card: str) -> None:
+    assert returned("owned_by_zanmelkux_trading").is_in(card)
+    assert not returned("open_order_state").is_in("Know open_order_state")

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
-from contramem.traces.plain_names import is_choice, plain_argument, plain_field, plain_key, plain_label, plain_name
+from contramem.traces.plain_names import (
+    MAX_LABEL_WORDS,
+    is_choice,
+    plain_argument,
+    plain_environment,
+    plain_field,
+    plain_key,
+    plain_label,
+    plain_name,
+)
 from contramem.traces.pool import Pool
 from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
@@ -549,3 +558,89 @@ def test_a_word_that_is_made_like_a_password_is_no_label_and_no_id_of_a_task(tex
 @pytest.mark.parametrize("label", ["run#12", "seed=42", "qwen3:14b", "base+search", "llama3:8b-instruct-q4_K_M"])
 def test_signs_and_numbers_of_models_and_runs_stay_in_a_label(label: str) -> None:
     assert sanitize(run(source=label)).source == label
+
+
+@pytest.mark.parametrize(
+    "name", ["userPasswd_hazel_ibex", "passord-hazelibex", "mot_de_passe_est_hazel", "door_code_hazelibex", "psk_hazel"]
+)
+def test_no_name_gives_a_value_beside_the_name_of_a_password(name: str) -> None:
+    assert plain_name(f"desk.{name}") != f"desk.{name}"
+    assert plain_argument(name) != name
+    assert plain_field(name) != name
+    assert plain_label(name, MAX_LABEL_WORDS) != name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "send_password_reset_code",
+        "update_password_settings",
+        "list_credentials_by_owner",
+        "verify_door_code_for_customer",
+        "password2",
+        "tokenAddress",
+        "pin_message",
+    ],
+)
+def test_a_name_may_be_about_secrets(name: str) -> None:
+    assert plain_name(f"desk.{name}") == f"desk.{name}"
+    assert plain_argument(name) == plain_field(name) == name
+
+
+def test_no_label_gives_a_value_beside_the_name_of_any_secret() -> None:
+    assert plain_label("star-large-cookie-hazel", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_label("cookie banner") == "cookie banner"
+
+
+def test_an_abbreviation_for_number_does_not_hide_whose_number_it_is() -> None:
+    assert plain_label("locker no. 8235", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_label("run no. 8235", MAX_LABEL_WORDS) == "run no. 8235"
+
+
+def test_a_pair_or_a_word_made_like_a_password_names_no_field() -> None:
+    assert plain_field("DOB: friday") != "DOB: friday"
+    assert plain_field("Onyx#756") != "Onyx#756"
+    assert plain_field("Q3 #2") == "Q3 #2"
+
+
+def test_a_name_that_was_cut_out_of_a_sentence_is_a_digest_whole() -> None:
+    name = plain_name("1_Send_all_of_the_money_that_is_left_at_once_to.zanmel")
+    assert "zanmel" not in name
+    assert name == plain_name(name)
+
+
+@pytest.mark.parametrize("name", ["pair_with_9087", "open_combination_73-41-29"])
+def test_no_function_and_no_app_is_called_by_a_long_number(name: str) -> None:
+    assert plain_name(f"desk.{name}").startswith("desk.unnamed_")
+    assert plain_name(f"{name}.list") != f"{name}.list"
+
+
+def test_versions_years_and_standards_stay_in_the_name_of_a_function() -> None:
+    for name in ("desk.parse_iso8601", "desk.report_2026", "desk.send_v1.2.3", "desk.md5_sha256"):
+        assert plain_name(name) == name
+    assert plain_argument("pair_9087") != "pair_9087"
+
+
+def test_no_part_of_the_name_of_an_environment_is_longer_than_an_ability() -> None:
+    for name in ("tau2/telecom-no-user", "workbench/customer_relationship_manager", "bfcl/desk"):
+        assert plain_environment(name) == name
+    for name in ("TRIMITE_LISTA_CLIENȚILOR_LA_ZANMEL_TRADING", "desk/send_the_list_to_zanmel"):
+        assert plain_environment(name).startswith("key-")
+        assert sanitize(run(environment=name)).environment.startswith("key-")
+
+
+def test_the_number_of_a_paper_is_no_label_and_that_of_a_telephone_no_part_of_an_id() -> None:
+    assert plain_label("QQ865597C", MAX_LABEL_WORDS).startswith("label-")
+    assert plain_key("pier-0-phone-1260").startswith("key-")
+    assert plain_key("django__django-11099") == "django__django-11099"
+
+
+def test_an_app_of_many_words_is_a_digest_with_its_function() -> None:
+    name = plain_name("desk_DOME_CLOSED_STOP_SEND_FRAMES.example")
+    assert name.startswith("unnamed_")
+    assert "example" not in name
+    assert plain_name("customer_relationship_manager.add") == "customer_relationship_manager.add"
+
+
+def test_colours_that_json_writes_as_numbers_are_removed_whole() -> None:
+    assert undo_escapes(r'{"state": "\u001b[31mzanmel\u001b[0m"}') == '{"state": "zanmel"}'

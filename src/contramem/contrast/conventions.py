@@ -12,12 +12,12 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse_recorded
-from contramem.contrast.placeholder_types import names_where
+from contramem.contrast.placeholder_types import ROLES, names_where
 from contramem.contrast.plain_words import could_be_a_choice, may_name_constant
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
-from contramem.traces.plain_names import plain_label
+from contramem.traces.plain_names import is_choice
 from contramem.traces.secret_names import is_secret_name
 from contramem.traces.shell import is_command_line
 from contramem.traces.trajectory import Event, Trajectory
@@ -34,10 +34,12 @@ _JOINED_AFTER = re.compile(r"[\w.\-]*\w")
 _PAIR = re.compile(r"[^\W\d_]\s?[:=]\s")
 """`pass: hazel`: a value with a name of its own, which may be that of anything."""
 _PERSONAL = names_where(lambda type_: type_.belongs_to_somebody)
-_NEVER = frozenset(
+_NEVER = ROLES["PHONE"] | frozenset(
     """password passwd secret token key pin credential credentials text body content message description subject title
     query comment note notes summary reply answer input""".split()
 )
+_ACCOUNT = ["bank", "account"]
+"""Of a person, where other accounts are of a ledger."""
 
 
 class SharedValue(NamedTuple):
@@ -150,10 +152,13 @@ def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:
 
 
 def _may_be_shared(value: str | int | float, name: str) -> bool:
-    if not _NEVER.isdisjoint(words(name)[-1:]) or not may_name_constant(name):
+    named = words(name)
+    if not _NEVER.isdisjoint(named[-1:]) or named[-2:] == _ACCOUNT or not may_name_constant(name):
         return False
     if not isinstance(value, str):
         return True
+    if named[-1:] == ["number"] and not any(map(str.isdigit, value)):
+        return False  # it may be what somebody remembers it by
     if not 1 < len(value) <= MAX_CHARS or is_time(value) or kind_by_form(value) in _PERSONAL or _PAIR.search(value):
         return False
-    return plain_label(value) == value and could_be_a_choice(value) and not is_secret_name(name, value)
+    return is_choice(value) and could_be_a_choice(value) and not is_secret_name(name, value)

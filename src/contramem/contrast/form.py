@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from contramem.contrast.object_repr import decode_objects, is_object_repr
+from contramem.contrast.plain_words import is_phrase_with_name
 
 FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
 
@@ -73,11 +74,11 @@ _FIELD = re.compile(r"[a-z_][A-Za-z_\-]*\d{0,2}[A-Za-z_\-]*|[A-Z][A-Z_]+")
 
 @lru_cache(maxsize=8192)
 def is_field(key: str) -> bool:
-    """Is this key part of the form (`sender`, `orderId`) or data (`Le Marais`, `9513926`, `a@b.org`)?
+    """Is this key part of the form (`sender`, `orderId`) or data (`Le Marais`, `9513926`, `a@b.org`, `ask_zanmel_now`)?
 
     In doubt it is data: a form that names too little is dull, one that names a person is a leak.
     """
-    return len(key) <= 40 and _FIELD.fullmatch(key) is not None
+    return len(key) <= 40 and _FIELD.fullmatch(key) is not None and not is_phrase_with_name(key)
 
 
 def parse(content: object) -> ParsedResult:

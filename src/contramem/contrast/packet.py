@@ -139,7 +139,8 @@ def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packe
 
 def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     """The packet of one task. Passing runs come first, then failing runs, then those with an unknown outcome."""
-    ordered = [correct_effects(run, vocabulary.writers) for run in _passing_first(runs)]
+    corrected = (correct_effects(run, vocabulary.writers) for run in _passing_first(runs))
+    ordered = [vocabulary.substitutes.in_run(run) for run in corrected]
     placeholders = Placeholders(ordered, vocabulary)
     results = ShownResults(placeholders)
     lettered = dict(zip(letters(), ordered, strict=False))

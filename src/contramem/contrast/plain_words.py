@@ -8,7 +8,7 @@ one (`engaged_users`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from contramem.contrast.english import COMMON, EVERYDAY, FUNCTION_WORDS, GENERAL, IRREGULAR, SMALL_WORDS
@@ -36,6 +36,8 @@ _CLASSIFIED = frozenset(
 )
 """Codes that sort things and are no secret."""
 _PART = re.compile(r"[^\W\d_]+")
+_NAME_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
+MIN_WORDS_OF_PHRASE = 3
 _SPACE = re.compile(r"[\s.:/]")
 _NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
 """As passwords are made: a long word of no list with a number."""
@@ -127,6 +129,26 @@ def could_be_a_choice(text: str) -> bool:
     return not strange or is_one_name or is_foreign
 
 
+@lru_cache(maxsize=8192)  # the same few names stand in every run
+def strange_words(name: str) -> tuple[str, ...]:
+    """The words of a name that are in no list and no short code, if others are English. Where none is, the name is in
+    another language."""
+    parts = [part.lower() for part in _NAME_PART.findall(name)]
+    strange = [part for part in parts if not is_known_part(part)]
+    return tuple(strange) if len(strange) < len(parts) else ()
+
+
+def is_phrase_with_name(name: str) -> bool:
+    """Is it a name of several words, some English and some in no list: `owned_by_zanmel_trading`?"""
+    return len(_NAME_PART.findall(name)) >= MIN_WORDS_OF_PHRASE and bool(strange_words(name))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_known_part(word: str) -> bool:
+    """Is this part of a name English, or a short code?"""
+    return (len(word) <= MAX_CODE_CHARS and word.isascii()) or _is_prose_word(word)
+
+
 @lru_cache(maxsize=1 << 14)
 def may_name_constant(name: str) -> bool:
     """May a card show the value that an argument of this name always gets? Not if the name has no word that we know
@@ -138,12 +160,15 @@ def may_name_constant(name: str) -> bool:
     return any(part.isascii() and (len(part) <= MAX_CODE_CHARS or _is_prose_word(part)) for part in parts)
 
 
-def is_unknown_constant(choices: Sequence[object]) -> bool:
-    """Is there nothing to choose, and the one value no word of ours? Then it may be anybody's: a password as well."""
-    if len(choices) != 1 or not isinstance(choices[0], str):
+def is_unknown_constant(choices: Collection[object]) -> bool:
+    """Is there nothing to choose, and the one value no word or code of ours? Then it may be anybody's: a password as
+    well."""
+    value = next(iter(choices)) if len(choices) == 1 else None
+    if not isinstance(value, str):
         return False
-    parts = _PART.findall(choices[0].lower())
-    return any(len(part) > MAX_CODE_CHARS and part not in PROGRAM_WORDS and not is_plain_word(part) for part in parts)
+    parts = _PART.findall(value.lower())
+    max_code_chars = MAX_CODE_CHARS if len(parts) == 1 else 2  # `ibis/onyx` is no code
+    return any(len(part) > max_code_chars and part not in PROGRAM_WORDS and not is_plain_word(part) for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)

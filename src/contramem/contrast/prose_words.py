@@ -16,14 +16,14 @@ PROSE_WORDS = frozenset(
     adolescent adopt adoption adoptive adorable adore advent adventurer adventurous adverb adversary adverse
     advertise advertisement advertising advise advocate aerial aerobics aerodynamic aerospace aesthetic afar
     affection affectionate afraid ageless agency aggression aggressive aging agony agricultural agriculture ailment
-    air airfield airstrike airstrip alas alchemy alcohol alcoholic alcove alga alien alkaline allegation allergic
-    alley alliance alligator allowance alloy allude allure ally aloft aloud alphabetical altar altitude aluminum
-    amateur amaze amazed amazing ambassador ambition ambitious ambivalent ambulance ambush amendment amnesia amnesty
-    ampere amphibian amphitheater ample amplifier amplitude amuse amusement amusing analog analogy anarchy anatomy
-    ancestry anchovy anecdote anemone anger angry anguish animation ankle annex annexation announcement announcer
-    annoy annoying anorexia ant antelope antenna anthem anthology anthropologist anthropology antibiotic antibody
-    anticipate antidote antimatter antique antler anxiety anxious anybody apartheid ape aphasia apocalypse apologize
-    apology apostrophe appeal appealing appetite applause apprentice approx apricot apron apt aquarium aquatic
+    air airfield airplane airstrike airstrip alas alchemy alcohol alcoholic alcove alga alien alkaline allegation
+    allergic alley alliance alligator allowance alloy allude allure ally aloft aloud alphabetical altar altitude
+    aluminum amateur amaze amazed amazing ambassador ambition ambitious ambivalent ambulance ambush amendment amnesia
+    amnesty ampere amphibian amphitheater ample amplifier amplitude amuse amusement amusing analog analogy anarchy
+    anatomy ancestry anchovy anecdote anemone anger angry anguish animation ankle annex annexation announcement
+    announcer annoy annoying anorexia ant antelope antenna anthem anthology anthropologist anthropology antibiotic
+    antibody anticipate antidote antimatter antique antler anxiety anxious anybody apartheid ape aphasia apocalypse
+    apologize apology apostrophe appeal appealing appetite applause apprentice approx apricot apron apt aquarium aquatic
     arbiter arbitrage arboretum arcade archaeologist archaeology archbishop archery archetype archipelago architect
     ardent argue aristocracy aristocrat armada armadillo armageddon armchair armed armor arms army arrangement
     arrest arrogance arrogant arson artery arthritis artichoke artillery artisan artistic arts ascend ascent ashamed
@@ -62,8 +62,8 @@ PROSE_WORDS = frozenset(
     cider cigar cigarette cilantro cinematic cinematography cinnamon circuit circus cistern citadel citrus clam clan
     clap clarification clarinet clash classical claw clergy clergyman clerk climb climber cling cloak closet clothes
     clothesline clove clown clownfish clubhouse clumsy clutch coal coalition coarse coast coastal coaster coax
-    cobalt cockroach cocoa coconut cocoon cod coda coefficient coffin coincide coincidence cold coliseum collect
-    collectible collecting collective colonel colorful colossal columnist coma combat combatant combination
+    cobalt cockroach cocoa coconut cocoon cod coda coefficient coffin coincide coincidence cold coliseum collaborator
+    collect collectible collecting collective colonel colorful colossal columnist coma combat combatant combination
     combustion come comeback comedian comedic comedy commander commandment commissioner commitment commodity
     commoner commotion commune communicate communism communist companion compass compassion compel compensation
     competitive competitor complicate compliment composer comprehend comprise compromise comptroller comrade conceal
@@ -91,8 +91,8 @@ PROSE_WORDS = frozenset(
     depart deplete deportation depot depress depressed depressing depression dept deputy dermatology descent desert
     deserted despair desperate despotism destroy destroyer destruction detain detainee detective deter detergent
     deteriorate determination determiner deterrent detest devastate development devil devote devotion dew diagnosis
-    dialect diaper diaphragm diarrhea dictator dictatorship difficulty diffraction diffusion dig digestion dignity
-    dilemma diligent dim diminish diner dinosaur diocese diode dioxide diplomacy diplomat diplomatic dipole dire
+    dialect diaper diaphragm diarrhea dictator dictatorship dietary difficulty diffraction diffusion dig digestion
+    dignity dilemma diligent dim diminish diner dinosaur diocese diode dioxide diplomacy diplomat diplomatic dipole dire
     dirt disadvantage disarmament disaster disastrous disc disciple discipline disclosure discourage discrimination
     discuss disgrace disguise disgust dishwasher disinfectant dismal dismay disorderly disperse disrupt dissertation
     distant distillation distillery distort distract distraction distress disturb dive divergent dividend divinity
@@ -133,7 +133,7 @@ PROSE_WORDS = frozenset(
     generous genitive genius genocide genome gentleman gentlemen gently genus gerbil germ geyser ghetto ghost giant
     gig giggle gin gingerbread giraffe girdle girlfriend glacier glad gladiator glamorous glance gland glare gleam
     glee glider glimpse glitter globalization gloom gloomy glorious glow glucose glue gnome goalkeeper goat god
-    goddess godly gods goggles goldfish golf golfer goose gopher gorgeous gorilla gospel gossip gothic gourmet
+    goddess godly gods goggles goldfish golf golfer goodwill goose gopher gorgeous gorilla gospel gossip gothic gourmet
     government governmental govt gown graceful gracious gradual graffiti grain gram gramme grandchild granddaughter
     grandeur grandfather grandma grandmother grandpa grandparent grandson granite granola grape grapefruit graphite
     grass grasshopper grassland grassroots grater gratitude gravel graveyard gravitational gravity gravy greed
@@ -322,7 +322,7 @@ PROSE_WORDS = frozenset(
     vinegar vineyard vintage violent violin violinist viscosity viscous visionary visor vitality vitamin vivid vocal
     vocalist vodka vol volatile volcanic volcano volleyball volt voltmeter vomit voter vow vowel vulgar vulture
     waffle wage wagon waistcoat waitress walkthrough walnut walrus warbler wardrobe warfare warhead warlord warm
-    warmth warrant warrior warship wartime wary wasabi wash washer washing wasp wasteful watchtower watercolor
+    warmth warrant warrior warship wartime wary wasabi wash washer washing wasp wasteful watchlist watchtower watercolor
     watercress waterfall waterfront watermelon waterway wave wavelength wax weary weasel weed weep weightlifter went
     wept western westward wet wetland whale wharf wheelbarrow wheelchair whim whimsical whip whipped whirlpool
     whiskey whisky whisper whistle whistleblower wholesome wicked widow widower wife wig wilderness wildly wind

@@ -29,7 +29,8 @@ MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing and would match everything."""
 MAX_RARE_WORDS = 8
-"""Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
+"""Of a message that one task alone shows, or that does not say what is wrong: a complaint takes few words, and nothing
+bears out what more of them say."""
 
 MAX_STATED_WORDS = 8
 """After the name of an error, where only a word such as `closed` says that something is wrong. More of them may say
@@ -65,7 +66,9 @@ _PROBLEM = re.compile(
     re.IGNORECASE,
 )
 """What else says that something is wrong, after the name of an error."""
-_DEMAND = re.compile(r"\b(?:must|should) (?:be|not|match|equal|have|contain)\b", re.IGNORECASE)
+_DEMAND = re.compile(
+    r"\b(?:(?:must|should) (?:be|not|match|equal|have|contain)|(?:has|have|needs?) to be)\b", re.IGNORECASE
+)
 """How programs say what they would have taken."""
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
@@ -80,12 +83,22 @@ _FIRST_PERSON = re.compile(r"(?<![\w'\"=-])I(?:['’](?:m|ve|ll|d))? (?=[a-z])")
 """Programs have no `I`. Small, it is an index."""
 _CODE = re.compile(r"(?<!Error)(?<!Exception)(?<!Warning)(?<=\w)\(\s*['\"]|;\s*[A-Za-z_]\w*\(")
 """A call with a text, or one statement after another: `notify('all'); wipe(logs)`. Only errors are written so."""
+_SHOUTED = re.compile(r"(?:\b[A-Z]{2,}\b[^\w<]+){3}[A-Z]{2,}\b")
+"""A sentence in capitals, as in a telegram: what it orders cannot be told from what it says."""
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
 _IMPERATIVE = re.compile(
     rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
 _VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
+
+
+def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
+    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong."""
+    said = PLACEHOLDER.sub(" ", template)
+    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND))
+    is_complaint = is_complaint or _is_complaint(template, count_own_words(template))
+    return quote_message(template, seen_in_tasks, interface) if is_complaint else ""
 
 
 def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
@@ -99,7 +112,10 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
         return ""
     is_complaint = _is_complaint(template, own_words)
     is_rare = seen_in_tasks < 2
-    if ((is_rare or _PROGRAM.match(template)) and not is_complaint) or (is_rare and own_words > MAX_RARE_WORDS):
+    says_what_is_wrong = is_complaint or _DEMAND.search(template)
+    if own_words > (MAX_DEMAND_WORDS if says_what_is_wrong and not is_rare else MAX_RARE_WORDS):
+        return ""
+    if (is_rare or _PROGRAM.match(template)) and not is_complaint:
         return ""
     quoted = mask_foreign_words(template, interface)
     masked = len(PLACEHOLDER.findall(quoted)) - len(PLACEHOLDER.findall(template))
@@ -152,6 +168,6 @@ def is_addressed(text: str) -> bool:
 def _describes(template: str) -> bool:
     if not is_plain_message(template) or orders(template) or instructs(template) or is_addressed(template):
         return False
-    if _CODE.search(template):
+    if _CODE.search(template) or _SHOUTED.search(template):
         return False
     return not (_IMPERATIVE.match(template) or _IMPERATIVE.match(_PREFIX.sub("", template)))

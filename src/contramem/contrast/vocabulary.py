@@ -14,6 +14,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+from contramem.contrast.attested_names import AttestedNames
 from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse_recorded
@@ -67,6 +68,7 @@ class Vocabulary:
         self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(partial(defaultdict, set))
         self.conventions = Conventions()
         self._effects = ObservedEffects()
+        self._names = AttestedNames()
         for runs in tasks:
             self._learn(runs)
         self._settle_all()
@@ -107,7 +109,8 @@ class Vocabulary:
         )
 
     def digest_for(self, functions: Iterable[str]) -> bytes:
-        """Changes whenever `keeps`, `listed_words` or `writers` would answer differently about these functions."""
+        """Changes whenever `keeps`, `listed_words`, `writers` or `substitutes` would answer differently about these
+        functions."""
         hasher = blake2b(repr(sorted(self.listed_words)).encode(), digest_size=16)
         for function in sorted(functions):
             hasher.update(self._digest_function(function))
@@ -120,11 +123,13 @@ class Vocabulary:
             by_role = sorted(
                 (role, sorted(map(repr, by_app[app]))) for role, by_app in self._words.items() if app in by_app
             )
-            text = repr((function, by_role, self.conventions.list_kept(function), function in self.writers))
+            kept = self.conventions.list_kept(function), function in self.writers, self.substitutes.of(function)
+            text = repr((function, by_role, *kept))
             self._digests[function] = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         return self._digests[function]
 
     def _learn(self, runs: list[Trajectory]) -> None:
+        self._names.learn(runs)
         for number, run in enumerate(runs):
             key = run.task_key
             self.conventions.learn(run)
@@ -176,6 +181,8 @@ class Vocabulary:
         self._words = self._settle()
         self.writers = self._effects.writers()
         """Functions that runs show to change something, against their name."""
+        self.substitutes = self._names.find_substitutes()
+        """What stands for names that nothing attests."""
         self._digests: dict[str, bytes] = {}
 
     def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -218,6 +225,7 @@ class Vocabulary:
                 self._listed[slot][listed] |= tasks
         self.conventions.add(other.conventions)
         self._effects.add(other._effects)
+        self._names.add(other._names)
 
     def _add_values(self, slot: tuple[str, str], values: dict[object, set[str]] | None, other: Vocabulary) -> None:
         seen = self._seen.setdefault(slot, {})
@@ -242,7 +250,7 @@ class Vocabulary:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
             # A single odd value does not open a vocabulary, but a majority of odd ones does.
-            is_constant = len(values) == 1 and not may_name_constant(role)
+            is_constant = len(values) == 1 and (not may_name_constant(role) or is_unknown_constant(values))
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring) and not is_constant:
                 kept = {value for value in recurring if is_word(value, role)}
                 settled[role][function.partition(".")[0]] |= kept

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from contramem.contrast.english import FUNCTION_WORDS
 from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.look_alikes import fold_signs
-from contramem.contrast.plain_words import is_plain_in_prose
+from contramem.contrast.plain_words import is_phrase_with_name, is_plain_in_prose
 from contramem.contrast.program_message import (
     MAX_STRANGE_WORDS,
     UNSPACED_LETTER,
@@ -65,6 +65,7 @@ _CODED = re.compile(r"\d{1,4}|[0-9a-f]{2}")
 """A letter as a number: nobody writes four of them in a row by chance."""
 _JOINED = re.compile(r"[^\W_]{25,}")
 _PIECE = re.compile(r".{4}")
+_PHRASE = re.compile(r"\w*[^\W_]_\w+")
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
 
 
@@ -100,7 +101,7 @@ class CopiedTexts:
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
         """Stretches of `size` words, and shorter ones around strange words: of tools, of other scripts, or two."""
-        text = _read_escapes(text)
+        text = _split_phrases(_read_escapes(text))
         words = _split_words(text)
         yield from _windows(words, size)
         yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if all(map(_CODED.fullmatch, window)))
@@ -275,9 +276,15 @@ def _windows(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
 
 
 def _split_words(text: str) -> list[str]:
-    """The words of a text, however they are written and escaped; also of a sentence with capitals for spaces."""
-    text = _JOINED.sub(lambda match: _split_joined(match[0]), _read_escapes(text))
+    """The words of a text, however they are written and escaped; also of a sentence with capitals or underscores for
+    spaces."""
+    text = _JOINED.sub(lambda match: _split_joined(match[0]), _split_phrases(_read_escapes(text)))
     return _WORD.findall(text.casefold() if text.isascii() else _fold(text))
+
+
+def _split_phrases(text: str) -> str:
+    """`owned_by_zanmel_trading` as words: no name of an interface, because it has one of somebody in it."""
+    return _PHRASE.sub(lambda name: name[0].replace("_", " ") if is_phrase_with_name(name[0]) else name[0], text)
 
 
 def _read_escapes(text: str) -> str:

@@ -24,6 +24,8 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
 
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPED_SEQUENCE = re.compile(r"\\+u00(?:1[bB]\[|9[bB])[\d;?]*[A-Za-z]")
+"""Of a terminal, as JSON writes it. It goes whole too."""
 _SHORT_ESCAPES = {"\t": "t", **dict.fromkeys("\n\r\x0b\x0c\x85", "n")}
 _HALF_OF_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -34,7 +36,7 @@ def undo_escapes(text: str) -> str:
     other control characters are gone."""
     if "\\u" not in text:
         return text
-    text = _ESCAPED.sub(_undo_escape, text)
+    text = _ESCAPED.sub(_undo_escape, _ESCAPED_SEQUENCE.sub("", text))
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_OF_PAIR.search(text) else text
 
 

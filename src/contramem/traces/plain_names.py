@@ -8,7 +8,7 @@ from functools import lru_cache
 from contramem.traces.characters import has_hidden, remove_hidden
 from contramem.traces.effects import LEXICON, words
 from contramem.traces.identifying import identifies
-from contramem.traces.secret_names import are_secret_name, is_secret_name, names_a_password
+from contramem.traces.secret_names import is_secret_name, names_a_password
 from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import digest
 
@@ -29,6 +29,7 @@ MAX_PART_WORDS = 5
 """Of one identifier in a key that lists several: `user_abroad_roaming_enabled_off`."""
 MAX_NAME_CHARS = 80
 MAX_NAME_WORDS = 8
+MAX_APP_WORDS = 5
 MAX_FIELD_CHARS = 60
 MAX_FIELD_PARTS = 3
 MAX_FIELD_WORDS = 6
@@ -42,7 +43,7 @@ _LABEL = re.compile(_NO_COMMAND + r"(?!.*[:=][-_.])[^\W_][\w .:/+#&()@,=~-]*")
 _KEY = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,=~%*|'-]+")
 _LISTED = re.compile(_NO_COMMAND + r"[\w.:/@~%=|\[\]-]+")
 _BETWEEN = re.compile(r"[|\[\]]+")
-_FIELD = re.compile(_NO_COMMAND + r"[\w .:/+#&()@,~%*?|'-]+")
+_FIELD = re.compile(_NO_COMMAND + r"(?!.*:\s)[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
 """A pair of a name and a value (`first pet: newt`) is none."""
 _NAME = re.compile(_NO_COMMAND + r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
@@ -54,9 +55,11 @@ _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
 _BEFORE_NUMBER = re.compile(r"(.*?)[\W_]{0,3}\d{3}")
-_NUMBER_OF_SOMETHING = re.compile(r"([^\W\d_]+)[\s:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}")
-"""`locker 78968`: what the word before a long number says it is the number of. Models and versions have theirs after a
-hyphen, or shorter ones."""
+_NUMBER_OF_SOMETHING = re.compile(
+    r"([^\W\d_]+)(?:[\s.:=#]+(?:id|no|nr|number))?[\s.:=#]+(?!(?:19|20)\d\d(?!\d))\d{4}", re.IGNORECASE
+)
+"""`locker 78968`, `locker no. 8235`: what the words before a long number say it is the number of. Models and versions
+have theirs after a hyphen, or shorter ones."""
 _COUNTED = frozenset(
     "case episode example id instance issue item job line no number pr problem query question request row run sample "
     "scenario seed session step task test ticket trial".split()
@@ -64,12 +67,16 @@ _COUNTED = frozenset(
 """What traces count."""
 _CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?: [A-Z\d]+)+")
 """`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
+_PAPER_ALONE = re.compile(r"[A-Z]{1,3} ?\d{6,}[A-Z]{0,2}")
+"""`QQ123456C`: the number of a paper, of a person or a thing, and nothing else."""
 _BIRTHDAY = re.compile(
     r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
 )
 """A day before there were agents. In the name of a field it may be a day of a table."""
 _MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
 """A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
+_MADE_UP_IN_FIELD = re.compile(r"[A-Za-z]{3,}(?:[+&~#%*?]\d{2,}|\d{2,}[+#&~%*?])(?![A-Za-z\d])")
+"""In the name of a field, other signs before a number count nothing either."""
 _BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
 _IMITATED = re.compile(
     "[A-Za-z\u00c0-\u024f](?=[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff])"
@@ -78,20 +85,28 @@ _IMITATED = re.compile(
 """A letter that only looks Latin beside one that is: Greek, Cyrillic, Armenian, Cherokee."""
 _APART = re.compile(r"[|\[\]/,;()]+")
 _ABOUT_SECRETS = frozenset(
-    """a access account accounts admin agent algorithm an and api app attack audit auth authentication authorization
-    banner bucket budget bug cache card cards case checker classification classifier cleanup client code codes consent
-    count cracker cracking decode decoding decryption detection dialog easy email embedding encode encoding encryption
-    entry error errors exchange expiration expired expiry exposure failure field file files flow for form format from
-    game generation generator handler handling hard hash hasher hashes hashing header headers id ids in injection
-    invalid issue jar keys leak leaked leaks length level limit limits login logout mail management manager medium
-    message messages middleware mismatch missing name names no not number numbers of on option or page parser parsing
-    phone policies policy popup pricing prompt protection question recovery refresh renewal request requests response
-    review rotation sanitizer scanner scanning server service session sessions sharing sign signing size sms storage
-    store strength task tasks test tests the to type types update usage user users using validation validator
-    validators vault verification via with without word words wrong""".split()
+    """a access account accounts admin agent algorithm all an and any api app at attack audit auth authentication
+    authorization banner bucket budget bug by cache card cards case changed checker classification classifier
+    cleanup client code codes confirm confirmation confirmed consent count cracker cracking current customer
+    database date days decode decoding decryption default detection device dialog easy email embedding employee
+    enabled encode encoding encryption end entry error errors exchange expiration expired expires expiry exposure
+    failure field file files flow for form format from game generation generator group handler handling hard hash
+    hasher hashes hashing header headers hint history host id ids in info injection invalid issue jar key keys last
+    leak leaked leaks length level limit limits link list login logout mail management manager max medium member
+    message messages middleware min mismatch missing name names new no not number numbers of old on option or owner
+    page parser parsing path per phone policies policy popup present pricing prompt protection provider question
+    recovery refresh renewal request requests required response result review role rotation rules sanitizer scanner
+    scanning secret server service session sessions set settings sharing sign signing size sms source start state
+    status storage store strength string system task tasks temporary test tests the time to type types update url
+    usage user users using valid validation validator validators value vault verification version via when with
+    without word words wrong""".split()
 ).union(*LEXICON.values())
 """What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
 _OPENING = frozenset("code codes phrase word answer".split())
+_TELEPHONES = frozenset("phone telephone tel mobile fax".split())
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+MAX_SECRET_WORDS = 3
+"""`mot de passe`."""
 MAX_COUNT_DIGITS = 3
 """Of a number that counts tasks."""
 _TOKEN = re.compile(r"[^\W_]+")
@@ -102,7 +117,10 @@ MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
 MAX_NAME_DIGITS = 8
 MAX_FUNCTION_DIGITS = 4
-"""Fields may be ids that somebody uses as keys. A function is called by a name."""
+MAX_FUNCTION_GROUPED_DIGITS = 5
+"""Fields may be ids that somebody uses as keys. A function is called by a name, which may have a version."""
+_NUMBER_IN_NAME = re.compile(r"(?<![A-Za-z\d])(?<!iso[_-])(?<!rfc[_-])(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{4}")
+"""`pair_with_9087`: a long number that is no part of a word, no standard, no year and no day."""
 MAX_KEY_DIGITS = 10
 """Tickets have long numbers."""
 
@@ -116,7 +134,9 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
     is_number = is_number or any(form.search(label) for form in (_BIRTHDAY, _MADE_UP))
-    is_value = _names_a_value(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
+    is_number = is_number or _PAPER_ALONE.fullmatch(label) is not None
+    is_value = _is_pair(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
+    is_value = is_value or _gives_a_secret(label, any_secret=True)
     if is_short and not is_number and not is_value and _is_plain(label, _LABEL, max_words):
         return label
     return f"label-{digest(text)[:6]}"
@@ -129,15 +149,22 @@ def is_choice(value: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def plain_key(text: str) -> str:
-    """The id of a task or the name of an environment: longer than a label, and no sentence either."""
+    """The id of a task: longer than a label, and no sentence either."""
     key = " ".join(remove_hidden(text).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
     is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP))
-    if is_short and not is_number and not _gives_a_secret(key) and _is_plain(key, _KEY, MAX_KEY_WORDS):
+    if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
+
+
+def plain_environment(text: str) -> str:
+    """The name of an environment: a key of which no part is longer than an ability."""
+    max_words = MAX_PART_WORDS - 1 if text.isascii() else MAX_PART_WORDS // 2
+    is_short = all(_count_words(part) <= max_words for part in text.split("/"))
+    return plain_key(text) if is_short else f"key-{digest(text)[:12]}"
 
 
 def _shorten_key(text: str) -> str:
@@ -152,7 +179,6 @@ def _shorten_key(text: str) -> str:
         kept.append(part)
     key = f"{'/'.join(kept)}~{digest(text)[:8]}"
     is_plain = len(kept) > 1 and len(key) <= MAX_KEY_CHARS and _is_plain(key, _KEY, MAX_KEY_WORDS)
-    is_plain = is_plain and not any(map(_gives_a_secret, kept))
     return key if is_plain and not identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS) else ""
 
 
@@ -162,15 +188,16 @@ def plain_field(name: str) -> str:
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
     is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_number_of_something(field)
-    is_code = is_code or identifies(field, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
+    is_code = is_code or _MADE_UP_IN_FIELD.search(field) or identifies(field, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
     if not field or (is_short and not is_code and _is_plain(field, _FIELD, MAX_FIELD_WORDS)):
         return field
     return digest_field(name)
 
 
 def plain_argument(name: str) -> str:
-    """The name of an argument: an identifier, or two words at most."""
-    return plain_field(name) if not name or ARGUMENT.fullmatch(name) else digest_field(name)
+    """The name of an argument: an identifier without a number of anything, or two words at most."""
+    is_name = not name or (ARGUMENT.fullmatch(name) and not _NUMBER_IN_NAME.search(name))
+    return plain_field(name) if is_name else digest_field(name)
 
 
 def digest_field(name: str) -> str:
@@ -186,6 +213,7 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and (text.isascii() or not _IMITATED.search(text))
         and next(secrets_in_prose(text), None) is None
         and not _is_numbered_secret(text)
+        and not _gives_a_secret(text)
     )
 
 
@@ -193,26 +221,35 @@ def _is_number_of_something(text: str) -> bool:
     return any(word.lower() not in _COUNTED for word in _NUMBER_OF_SOMETHING.findall(text))
 
 
-def _names_a_value(label: str) -> bool:
+def _is_pair(label: str) -> bool:
     """`locker_code hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
-    *names, _ = re.split(r"[\s:=]+", label)
-    is_pair = ": " in label or ("_" in label and " " in label)
-    return is_pair or any(is_secret_name(name, "any") for name in names)
+    return ": " in label or ("_" in label and " " in label)
 
 
-def _gives_a_secret(key: str) -> bool:
+@lru_cache(maxsize=8192)
+def _gives_a_secret(text: str, any_secret: bool = False) -> bool:
     """`shop-4-passwd-hazelibex`: is the name of a secret joined to what may be its value? After a password and
     after a code that opens something, that is whatever is no word about secrets; after another secret, what mixes
-    letters and digits, or a long number."""
-    for part in _APART.split(key):
-        tokens = _TOKEN.findall(part)
-        for before, name, after in zip(["", *tokens], tokens, tokens[1:], strict=False):
-            if names_a_password(name) or (name.lower() in _OPENING and are_secret_name(before, name)):
-                if not _is_about_secrets(after):
-                    return True
-            elif _MIXED.fullmatch(after) and are_secret_name(before, name):
+    letters and digits, or a long number. With `any_secret`, all of them are like passwords."""
+    for part in _APART.split(text):
+        tokens = _TOKEN.findall(_HUMP.sub(" ", part))
+        for place, after in enumerate(tokens[1:], 1):
+            if _is_about_secrets(after):
+                continue
+            named = [token.rstrip("0123456789") for token in tokens[max(0, place - MAX_SECRET_WORDS) : place]]
+            names = ["_".join(named[start:]) for start in range(len(named)) if named[start]]
+            if any(names_a_password(name) for name in names) or _opens_something(names):
+                return True
+            if (any_secret or _MIXED.fullmatch(after)) and any(is_secret_name(name, "any") for name in names):
+                return True
+            if named[-1].lower() in _TELEPHONES and _MIXED.fullmatch(after):
                 return True
     return False
+
+
+def _opens_something(names: list[str]) -> bool:
+    """`door_code`, and not `code` or `reason_code`."""
+    return any(name.rpartition("_")[2].lower() in _OPENING and is_secret_name(name, "any") for name in names)
 
 
 def _is_about_secrets(word: str) -> bool:
@@ -253,11 +290,15 @@ def _is_private_file(part: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def plain_name(name: str) -> str:
-    """The name of a function: what a program could call. One that is a sentence is named by a digest."""
+    """The name of a function: what a program could call. One that is a sentence is named by a digest, and so is what
+    follows an app that is one: a sentence with dots is cut somewhere."""
     app, dot, function = name.partition(".")
     if dot and not (app and function):  # hidden characters were all of one half
         app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
-    return f"{_plain_part(app)}{dot}{_plain_part(function)}"
+    plain = _plain_part(app) if _count_words(app) <= MAX_APP_WORDS else f"unnamed_{digest(app)[:6]}"
+    if plain != app and plain.startswith("unnamed_"):
+        return f"{plain}{dot}{f'unnamed_{digest(function)[:6]}' if function else ''}"
+    return f"{plain}{dot}{_plain_part(function)}"
 
 
 def _plain_part(part: str) -> str:
@@ -265,7 +306,7 @@ def _plain_part(part: str) -> str:
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
     is_short = is_short and (part.isascii() or len(_WORD.findall(part)) <= max_words)
-    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_NAME_DIGITS)
+    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS) or _NUMBER_IN_NAME.search(part)
     if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
         return part
     return f"unnamed_{digest(part)[:6]}"

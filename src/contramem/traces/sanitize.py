@@ -24,6 +24,7 @@ from contramem.traces.plain_names import (
     MAX_LABEL_WORDS,
     digest_field,
     plain_argument,
+    plain_environment,
     plain_field,
     plain_file,
     plain_key,
@@ -43,7 +44,7 @@ _LABELS = {
     "source": MAX_LABEL_WORDS,
     "run": MAX_LABEL_WORDS,
 }
-_KEYS = ("task_id", "environment")
+_KEYS: dict[str, Callable[[str], str]] = {"task_id": plain_key, "environment": plain_environment}
 _COUNTS = ("model_calls", "tokens_in", "tokens_out")
 
 
@@ -66,9 +67,9 @@ def sanitize(run: Trajectory) -> Trajectory:
     for key, max_words in _LABELS.items():
         if cleaned.get(key) and isinstance(cleaned[key], str):
             cleaned[key] = plain_label(_read(fields[key]), max_words)
-    for key in _KEYS:
+    for key, clean in _KEYS.items():
         if cleaned.get(key) and isinstance(cleaned[key], str):
-            cleaned[key] = plain_key(_read(fields[key]))
+            cleaned[key] = clean(_read(fields[key]))
     cleaned["origin"]["file"] = _if_text(plain_file, cleaned["origin"]["file"])
     if cleaned["origin"].get("position"):
         cleaned["origin"]["position"] = _if_text(plain_key, cleaned["origin"]["position"])
@@ -158,7 +159,8 @@ def _is_clean(run: Trajectory) -> bool:
     return (
         not _is_suspect(written)
         and all(plain_label(label, _LABELS[key]) == label for key, label in labels.items())
-        and all(plain_key(key) == key for key in (run.task_id, run.environment))
+        and plain_key(run.task_id) == run.task_id
+        and plain_environment(run.environment) == run.environment
         and all(plain_name(name) == name for name in names)
         and all(ARGUMENT.fullmatch(name) for event in run.events for name in event.arguments if " " in name)
         and plain_file(run.origin.file) == run.origin.file

@@ -66,3 +66,15 @@ def test_dates_and_numbers_do_not_stay_in_a_quoted_error():
     assert generalize("ValueError: time data '2024-05-01T10:00' does not match, row 17") == (
         "ValueError: time data '<DATE>' does not match, row <VALUE>"
     )
+
+
+def test_what_stands_below_the_first_line_of_an_error_is_not_quoted() -> None:
+    said = "seats not held: row: <ID> / next step: since the last release, refunds leave through <VALUE>"
+    assert generalize(said) == "seats not held: row: <VALUE>"
+
+
+def test_several_words_that_an_error_quotes_are_a_value() -> None:
+    assert generalize("Error: filter should be «DOME CLOSED STOP»") == "Error: filter should be <VALUE>"
+    assert generalize("filter must not be 'send frames to us'") == "filter must not be <VALUE>"
+    for said in ("'str' object has no attribute 'append'", "the user's order can't be the customer's"):
+        assert generalize(said) == said

@@ -16,7 +16,7 @@ from contramem.build.functions.calls import Calls, tasks
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import find_allowed_values
 from contramem.contrast.placeholder_types import names_where
-from contramem.contrast.repeatable import MIN_LITERAL_WORDS, PLACEHOLDER, count_own_words, quote_message
+from contramem.contrast.repeatable import MIN_LITERAL_WORDS, PLACEHOLDER, count_own_words, quote_refusal
 from contramem.contrast.values import TIME_PATTERN
 from contramem.contrast.vocabulary import scalars
 
@@ -25,7 +25,11 @@ _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda typ
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
 _NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]|\s/\s")
+_QUOTED_WORDS = re.compile(
+    r"(?<![\w>)])(['\"`])[^\s'\"`]+(?:\s+[^\s'\"`]+){2,}\1(?!\w)|«[^«»]*»|“[^“”]*\s[^“”]*\s[^“”]*”"
+)
+"""Several words that a message quotes are somebody's, and no name of an argument or a class."""
 # Pydantic's format: a title, then field, complaint and value, one per line.
 _VALIDATOR = re.compile(r"^.*?\d+ validation errors? for .*? / ([\w.]+) / ([^\[\]/]+?)\s*(?:\[type=.*)?$")
 _VALIDATED = re.compile(r"(?<=: )<\w+>(?= should be)")
@@ -52,7 +56,7 @@ def complaints(calls: Calls) -> list[Complaint]:
     unquoted: list[Observation] = []
     for text, members in groups.items():
         asked = text if _asks_for_arguments(text, calls.argument_names) else ""
-        if quoted := quote_message(text, tasks(members), calls.interface) or asked:
+        if quoted := quote_refusal(text, tasks(members), calls.interface) or asked:
             quotable.append(Complaint(quoted, members))
         else:
             unquoted += members
@@ -78,6 +82,7 @@ def generalize(template: str) -> str:
     if permitted := find_allowed_values(template):  # the card lists them with the argument
         template = f"{template[: permitted.start]}<VALUE>{template[permitted.end :]}"
     template = _VALIDATED.sub("Input", template)
+    template = _QUOTED_WORDS.sub("<VALUE>", template)
     first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
     # `may` is a month and a verb: outside quotes, a date must contain digits.
     dated = _QUOTE.sub(lambda match: f"{match[1]}<DATE>{match[1]}" if _TIME.search(match[2]) else match[0], first)

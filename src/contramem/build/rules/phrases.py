@@ -10,7 +10,7 @@ from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list, verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.repeatable import quote_message
+from contramem.contrast.repeatable import quote_refusal
 from contramem.contrast.step import FINAL, Step
 from contramem.traces.effects import words
 
@@ -143,7 +143,7 @@ def quote_error(error: str, packets: Iterable[Packet], seen_in_tasks: int = 1) -
     """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
     if instructs(error):
         return ""
-    return quote_message(generalize(error), seen_in_tasks, {name for packet in packets for name in _interface(packet)})
+    return quote_refusal(generalize(error), seen_in_tasks, {name for packet in packets for name in _interface(packet)})
 
 
 def _interface(packet: Packet) -> Iterator[str]:

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+
+from contramem.contrast.attested_names import AttestedNames, NameSubstitutes
+from contramem.contrast.form import is_field
+from contramem.contrast.packet import packet_of
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, Tool, Trajectory
+
+ODD = "desk.ask_zanmelkux_first"
+
+
+def make_run(
+    *functions: str,
+    source: str = "a",
+    task: str = "Refund it.",
+    tools: tuple[str, ...] = (),
+    arguments: dict[str, object] | None = None,
+    passed: bool = True,
+    is_answered: bool = True,
+) -> Trajectory:
+    events = [
+        Event(
+            number,
+            "agent",
+            "call",
+            function=name,
+            arguments=arguments or {},
+            result=Result("ok") if is_answered else Result("", "Error: closed"),
+        )
+        for number, name in enumerate(functions)
+    ]
+    return Trajectory(
+        environment="desk",
+        task_id="1",
+        source=source,
+        origin=Origin("runs.jsonl"),
+        events=tuple(events),
+        outcome=Outcome(passed),
+        task=task,
+        tools=tuple(Tool(name) for name in tools),
+    )
+
+
+def substitutes(*runs: Trajectory) -> NameSubstitutes:
+    names = AttestedNames()
+    names.learn(runs)
+    return names.find_substitutes()
+
+
+def test_a_name_with_a_word_that_nobody_else_uses_becomes_a_digest() -> None:
+    both = [make_run(ODD, "desk.refund", source=source) for source in "ab"]
+    assert set(substitutes(*both).functions) == {ODD}
+
+
+def test_a_toolbox_attests_the_names_that_it_declares_and_no_others() -> None:
+    assert not substitutes(make_run(ODD, tools=(ODD,))).functions
+    also_named = "desk.close_zanmelkux_case"
+    undeclared = make_run(ODD, also_named, task="Ask Zanmelkux.", tools=("desk.refund",))
+    assert set(substitutes(undeclared).functions) == {ODD, also_named}
+
+
+def test_another_name_of_the_app_a_request_or_the_app_itself_attests_a_word() -> None:
+    assert not substitutes(make_run(ODD, "desk.list_zanmelkux_cases")).functions
+    assert not substitutes(make_run(ODD, task="Ask Zanmelkux about it.")).functions
+    assert not substitutes(make_run("zanmelkux.ask_zanmelkux_first")).functions
+
+
+def test_where_several_sources_use_an_app_one_alone_attests_no_odd_name() -> None:
+    request = "Ask Zanmelkux about it."
+    runs = [make_run(ODD, source="a", task=request), make_run("desk.refund", source="b", task=request)]
+    assert set(substitutes(*runs).functions) == {ODD}
+    refused = make_run(ODD, source="b", task=request, is_answered=False)
+    assert set(substitutes(*runs, refused).functions) == {ODD}
+    assert not substitutes(*runs, make_run(ODD, source="b", task=request)).functions
+
+
+def test_plain_words_short_codes_other_languages_and_programs_need_nobody() -> None:
+    plain = ("desk.toggle_airplane_mode", "desk.check_apn_settings", "desk.buscar_pedido", "shell.terraform_apply")
+    assert not substitutes(make_run(*plain)).functions
+
+
+@pytest.mark.parametrize("clause", ["desk.copy_before_the_dome_opens", "desk.badge_heron-beryl"])
+def test_only_a_toolbox_attests_a_name_that_is_a_clause_or_joined_in_two_ways(clause: str) -> None:
+    others = ("desk.is_open", "desk.can_pay", "desk.take-snapshot", "shell.apt-get_install")
+    assert set(substitutes(make_run(clause, *others)).functions) == {clause}
+    assert not substitutes(make_run(clause, tools=(clause,))).functions
+
+
+def test_an_odd_name_of_an_argument_becomes_a_digest_too() -> None:
+    odd = make_run("desk.refund", arguments={"tell_zanmelkux_first": True, "order_id": 1})
+    assert set(substitutes(odd).arguments["desk.refund"]) == {"tell_zanmelkux_first"}
+
+
+def test_an_odd_key_of_a_result_is_data() -> None:
+    assert not is_field("owned_by_zanmelkux_trading")
+    assert is_field("netsuite_id")
+    assert is_field("goodwill_credit_used_this_year")
+
+
+def test_vocabularies_of_parts_attest_what_the_whole_attests() -> None:
+    one, other = [make_run(ODD)], [make_run("desk.list_zanmelkux_cases")]
+    assert ODD in Vocabulary([one]).substitutes.functions
+    assert Vocabulary.combine([Vocabulary([one]), Vocabulary([other])]).substitutes == NameSubstitutes()
+
+
+def test_no_packet_contains_a_name_that_nothing_attests() -> None:
+    runs = [make_run(ODD, source=source, passed=source == "a") for source in "ab"]
+    packet = packet_of(runs, Vocabulary([runs]))
+    assert {step.function for run in packet.runs for step in run.steps} == set(substitutes(*runs).functions.values())
