@@ -19,6 +19,7 @@ def make_run(
     arguments: dict[str, object] | None = None,
     passed: bool = True,
     is_answered: bool = True,
+    task_id: str = "1",
 ) -> Trajectory:
     events = [
         Event(
@@ -33,7 +34,7 @@ def make_run(
     ]
     return Trajectory(
         environment="desk",
-        task_id="1",
+        task_id=task_id,
         source=source,
         origin=Origin("runs.jsonl"),
         events=tuple(events),
@@ -52,6 +53,21 @@ def substitutes(*runs: Trajectory) -> NameSubstitutes:
 def test_a_name_with_a_word_that_nobody_else_uses_becomes_a_digest() -> None:
     both = [make_run(ODD, "desk.refund", source=source) for source in "ab"]
     assert set(substitutes(*both).functions) == {ODD}
+
+
+def test_answered_calls_of_several_sources_in_several_tasks_attest_a_name() -> None:
+    def learn(*tasks: list[Trajectory]) -> NameSubstitutes:
+        names = AttestedNames()
+        for runs in tasks:
+            names.learn(runs)
+        return names.find_substitutes()
+
+    first, second = ([make_run(ODD, source=source, task_id=task) for source in "ab"] for task in "12")
+    assert learn(first, second) == NameSubstitutes()
+    assert set(learn(first).functions) == {ODD}
+    assert set(learn(first[:1], second[:1]).functions) == {ODD}
+    refused = [make_run(ODD, source=source, task_id="2", is_answered=False) for source in "ab"]
+    assert set(learn(first, refused).functions) == {ODD}
 
 
 def test_a_toolbox_attests_the_names_that_it_declares_and_no_others() -> None:

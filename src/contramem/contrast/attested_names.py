@@ -2,9 +2,10 @@
 
 Whoever writes a trace names its functions, and a card repeats the name. English words around one that is in no list
 (`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
-word does not tell them apart, but who else uses it does: the toolbox that declares the function, another name of the
-same app, somebody's request. Only a toolbox attests a name that is a clause (`copy_before_the_dome_opens`). A name that
-nothing attests is replaced by a digest, so that its calls still count.
+word does not tell them apart, but who else uses it does: the toolbox that declares the function, runs of several
+sources and tasks whose calls were answered, another name of the same app, somebody's request. Only a toolbox attests a
+name that is a clause (`copy_before_the_dome_opens`). A name that nothing attests is replaced by a digest, so that its
+calls still count.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 import msgspec
 
@@ -24,6 +26,8 @@ MIN_NAMES = 2
 """Of one app that use a word: one name cannot attest itself."""
 MIN_SOURCES = 2
 """Whose calls were answered, where as many use the app."""
+MIN_TASKS = 2
+"""In which the calls of so many sources were answered."""
 MAX_WORDS_KEPT = 1 << 16
 """Of requests."""
 _REQUESTED = re.compile(r"[^\W\d_]{6,}")
@@ -39,6 +43,10 @@ _OF_COMMANDS = "shell"
 """The app whose functions are programs: their names are no words, and no toolbox declares them."""
 
 
+Name: TypeAlias = tuple[str, str]
+"""A function and the name of an argument; empty for the function itself."""
+
+
 class AttestedNames:
     """What runs show about names, over all tasks."""
 
@@ -47,9 +55,10 @@ class AttestedNames:
         self._declared_arguments: set[tuple[str, str]] = set()
         self._called: set[str] = set()
         self._passed: set[tuple[str, str]] = set()
-        # Of no more sources and names than are asked for: further ones change nothing.
+        # Of no more sources, tasks and names than are asked for: further ones change nothing.
         self._callers: defaultdict[str, set[str]] = defaultdict(set)
-        self._answered: defaultdict[str, set[str]] = defaultdict(set)
+        self._answered: defaultdict[Name, set[str]] = defaultdict(set)
+        self._answered_in: defaultdict[Name, set[str]] = defaultdict(set)
         self._names_with: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._requested: set[str] = set()
 
@@ -62,7 +71,7 @@ class AttestedNames:
                 self._learn_tool(tool)
             for event in run.events:
                 if event.function:
-                    self._learn_call(event, run.source)
+                    self._learn_call(event, run)
         found = {word.lower() for text in texts for word in _REQUESTED.findall(text)}
         self._request({word for word in found if not is_known_part(word)})
 
@@ -72,11 +81,13 @@ class AttestedNames:
         if isinstance(properties, dict):
             self._declared_arguments |= {(tool.function, str(name)) for name in properties}
 
-    def _learn_call(self, event: Event, source: str) -> None:
+    def _learn_call(self, event: Event, run: Trajectory) -> None:
         app, _, name = event.function.partition(".")
-        _keep(self._callers[app], [source], MIN_SOURCES)
+        _keep(self._callers[app], [run.source], MIN_SOURCES)
         if event.result is not None and not event.result.error:
-            _keep(self._answered[event.function], [source], MIN_SOURCES)
+            for used in ((event.function, ""), *((event.function, argument) for argument in event.arguments)):
+                _keep(self._answered[used], [run.source], MIN_SOURCES)
+                _keep(self._answered_in[used], [run.task_key], MIN_TASKS)
         if event.function not in self._called:
             self._called.add(event.function)
             self._learn_name(app, name)
@@ -101,8 +112,10 @@ class AttestedNames:
         self._passed |= other._passed
         for app, sources in other._callers.items():
             _keep(self._callers[app], sources, MIN_SOURCES)
-        for function, sources in other._answered.items():
-            _keep(self._answered[function], sources, MIN_SOURCES)
+        for used, sources in other._answered.items():
+            _keep(self._answered[used], sources, MIN_SOURCES)
+        for used, tasks in other._answered_in.items():
+            _keep(self._answered_in[used], tasks, MIN_TASKS)
         for key, names in other._names_with.items():
             _keep(self._names_with[key], names, MIN_NAMES)
         self._request(other._requested)
@@ -117,7 +130,9 @@ class AttestedNames:
         }
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for function, argument in self._passed - self._declared_arguments:
-            if _is_clause(argument) or not self._are_shared(function.partition(".")[0], strange_words(argument)):
+            strange = strange_words(argument)
+            is_used = self._is_used((function, argument)) or self._are_shared(function.partition(".")[0], strange)
+            if _is_clause(argument) or (strange and not is_used):
                 arguments[function][argument] = digest_field(argument)
         return NameSubstitutes(functions, dict(arguments))
 
@@ -130,7 +145,13 @@ class AttestedNames:
             return True
         if app in toolboxes:
             return False
-        return len(self._answered[function]) >= len(self._callers[app]) and self._are_shared(app, strange)
+        if self._is_used((function, "")):
+            return True
+        return len(self._answered[function, ""]) >= len(self._callers[app]) and self._are_shared(app, strange)
+
+    def _is_used(self, name: Name) -> bool:
+        """Were calls with this name answered in runs of several sources and tasks? Nobody makes that up in one run."""
+        return len(self._answered[name]) >= MIN_SOURCES and len(self._answered_in[name]) >= MIN_TASKS
 
     def _are_shared(self, app: str, strange: Iterable[str]) -> bool:
         """Does each of these words stand in another name, in the app's own or in a request?"""
