@@ -75,14 +75,14 @@ def _find_uses(calls: Sequence[RecordedAction]) -> _RunUses:
         by_call.append(
             tuple(_find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None)
         )
-    return _RunUses(tuple(by_call), tuple(seen.places()), frozenset(seen.lists))
+    return _RunUses(tuple(by_call), share(tuple(seen.places())), share(frozenset(seen.lists)))
 
 
 def _find_use(argument: str, value: Any, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
     return ArgumentUse(
         argument,
         shape_of(value) if isinstance(value, str) else "",
-        frozenset(map(share, find_relations(value, call, seen))),
+        share(frozenset(map(share, find_relations(value, call, seen)))),
         {share(measure): amount for measure, amount in find_measures(value, argument, call, seen)},
     )
 

@@ -251,8 +251,8 @@ def _find_facts(calls: Sequence[RecordedAction]) -> _RunFacts:
         share(frozenset(call.function for call in calls)),
         share(frozenset(call.function for call in calls if call.effect != "read")),
         tuple((share(slot), number) for slot, number in (*numbers, *chosen.numbers)),
-        tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words))),
-        tuple(items),
+        share(tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words)))),
+        share(tuple(items)),
     )
 
 
