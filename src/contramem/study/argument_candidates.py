@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import msgspec
+
 from contramem.errors import GuardError
 from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
@@ -42,8 +44,8 @@ _PADDED = re.compile(r"(?<!\d)0\d")
 """A number that is filled up with zeros."""
 
 
-class ArgumentUse(NamedTuple):
-    """One argument of one call, and what is true of it."""
+class ArgumentUse(msgspec.Struct, frozen=True, gc=False):
+    """One argument of one call, and what is true of it. A struct, because a named tuple takes much longer to pickle."""
 
     argument: str
     shape: str
@@ -52,7 +54,7 @@ class ArgumentUse(NamedTuple):
     measures: dict[Measure, float]
 
 
-class _RunUses(NamedTuple):
+class _RunUses(msgspec.Struct, frozen=True, gc=False):
     """The arguments of all calls of a run."""
 
     by_call: tuple[tuple[ArgumentUse, ...], ...]

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
@@ -217,7 +219,7 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[Iterable[int], boo
     return spread
 
 
-class _RunFacts(NamedTuple):
+class _RunFacts(msgspec.Struct, frozen=True, gc=False):
     """What a run shows that a condition can ask for."""
 
     called: frozenset[str]
