@@ -88,6 +88,8 @@ class TaskNotes:
 
     replays: Answers[Guard, GuardReplay] = field(default_factory=Answers)
     """Of guards on the steps of the packet."""
+    found: Answers[str, Any] = field(default_factory=Answers)
+    """What the packet shows, by name."""
     runs: dict[str, RunNotes] = field(default_factory=dict)
     """By letter."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -41,7 +42,8 @@ class RayEngine:
         ahead = AHEAD * self.workers
         waiting: deque[Any] = deque()
         for shard in shards:
-            waiting.append(self._run.remote(job, shared_reference, shard, gc.get_threshold()))
+            encoded = pickle.dumps(shard, pickle.HIGHEST_PROTOCOL)
+            waiting.append(self._run.remote(job, shared_reference, encoded, gc.get_threshold()))
             if len(waiting) >= ahead:
                 yield self._take(waiting.popleft())
         while waiting:
@@ -53,7 +55,7 @@ class RayEngine:
 
     def _take(self, reference: Any) -> Any:
         try:
-            return self._ray.get(reference)
+            return pickle.loads(self._ray.get(reference))
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause from error
         except self._ray.exceptions.RayError as error:
@@ -79,7 +81,8 @@ def _import_ray() -> Any:
     return ray
 
 
-def _run(job: Callable[[Any, Any], Any], shared: Any, shard: Any, collections: tuple[int, int, int]) -> Any:
-    """`collections`: how often Python looks for garbage, as in the process that sends the job."""
+def _run(job: Callable[[Any, Any], Any], shared: Any, shard: bytes, collections: tuple[int, int, int]) -> bytes:
+    """A job on a pickled shard; its result, pickled: Ray's own pickling of many small objects takes much longer.
+    `collections`: how often Python looks for garbage, as in the process that sends the job."""
     gc.set_threshold(*collections)
-    return job(shared, shard)
+    return pickle.dumps(job(shared, pickle.loads(shard)), pickle.HIGHEST_PROTOCOL)

@@ -9,18 +9,22 @@ from random import Random
 
 import pytest
 from tests.build.test_parts import TwoAtOnce
-from tests.made_runs import call, run
+from tests.made_runs import call, packet, run
 
 from contramem.bank.frozen import freeze
 from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
 from contramem.build import parts
+from contramem.build.part_notes import collect, hand_out, observe_and_note
+from contramem.build.recorder import digest_of
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.contrast.observation import by_function
 from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.kept_work import NO_WORK, Work
 from contramem.monitor.guard import Guard, Verdict
+from contramem.notes import notes_of
 from contramem.pipeline import build_bank
 from contramem.study.recorded_actions import RecordedActions
 from contramem.traces.pool import Pool
@@ -152,3 +156,14 @@ def build_selected(runs: Iterable[Trajectory], store: Path) -> set[str]:
 def read_frozen_cards(store: Path) -> list[dict[str, object]]:
     with open_store(store) as opened:
         return [json.loads(line) for line in freeze(opened.bank()).splitlines()[1:]]
+
+
+def test_the_next_build_takes_observations_from_the_notes_of_this_one() -> None:
+    refused = call("Mail.delete", {"id": "oops"}, "Error: bad id", error="Error: bad id")
+    now, then = (packet(run("a", True, refused, call("Mail.delete", {"id": "m-4711"}), "Done.")) for _ in range(2))
+    seen = by_function([now], observe_and_note)
+    hand_out(collect([now]), [then])
+    again = by_function([then], observe_and_note)
+    assert again == seen
+    assert digest_of(again) == digest_of(seen)
+    notes_of(then).found.get("observed", lambda: pytest.fail("it was looked for again"))

@@ -110,3 +110,10 @@ def test_everything_but_the_origin_makes_a_run_another_run() -> None:
         msgspec.structs.replace(run(), outcome=Outcome(False)),
     ]  # fmt: skip
     assert len({content_digest(one) for one in [run(), *changed]}) == 6
+
+
+def test_groups_that_need_not_last_are_as_large_as_a_shard() -> None:
+    with Pool(run(f"t{n}") for n in range(200)) as pool:
+        (whole,) = pool.groups(lasting=False)
+        assert whole.keys == [key for group in pool.groups() for key in group.keys]
+        assert len(list(pool.groups())) > 1

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
+from contramem.contrast.observation import Observation, observe
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketGroup, digest_runs
 from contramem.kept_work import Work, digest_parts
@@ -25,18 +28,39 @@ def keep_notes(work: Work, group: PacketGroup, notes: bytes) -> None:
 
 def _key(group: PacketGroup) -> bytes:
     """Names the part, however its tasks have changed: notes are found by the runs of a task."""
-    return digest_parts(group.ability, group.most_called)
+    return digest_parts(group.ability, group.functions or group.most_called)
 
 
 def hand_out(notes: bytes, packets: Iterable[Packet]) -> None:
-    """Give each packet the notes about its runs."""
+    """Give each packet the notes about its runs, in place of those of another part."""
     by_task: dict[bytes, TaskNotes] = pickle.loads(notes) if notes else {}
     for packet in packets:
-        known = by_task.get(digest_runs(packet))
-        if known is not None:
-            vars(packet)["notes"] = known
+        vars(packet)["notes"] = by_task.get(digest_runs(packet)) or TaskNotes()
 
 
 def collect(packets: Sequence[Packet]) -> bytes:
     """What was asked about the packets."""
     return pickle.dumps({digest_runs(packet): notes_of(packet) for packet in packets}, pickle.HIGHEST_PROTOCOL)
+
+
+class _Observed:
+    """The observations of one packet. Encoded like the packet itself when they are pickled."""
+
+    def __init__(self, observations: list[Observation]) -> None:
+        self.observations = observations
+
+    def __reduce__(self) -> tuple[Callable[[bytes], _Observed], tuple[bytes]]:
+        return _decode_observed, (msgspec.msgpack.encode(self.observations),)
+
+
+_decode = msgspec.msgpack.Decoder(list[Observation]).decode
+
+
+def _decode_observed(encoded: bytes) -> _Observed:
+    return _Observed(_decode(encoded))
+
+
+def observe_and_note(packet: Packet) -> list[Observation]:
+    """Its observations; the next build finds them among its notes."""
+    observed: _Observed = notes_of(packet).found.get("observed", lambda: _Observed(list(observe(packet))))
+    return observed.observations

@@ -20,7 +20,7 @@ from contramem.bank.support import Grade
 from contramem.bank.written import DecisionWriter, WrittenDecision
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
-from contramem.build.part_notes import collect, hand_out, keep_notes, read_notes
+from contramem.build.part_notes import collect, hand_out, keep_notes, observe_and_note, read_notes
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport, BuildStore
 from contramem.build.single_runs import put_side_by_side
@@ -104,16 +104,16 @@ def _build_here(
     construction = settings.begin(store)
     if settings.only != "skills":
         for group in _leave_decided(construction, _function_groups(packets)):
-            _decide_group(construction, group, _load(packets, group), settings, on_progress)
+            _decide_here(construction, group, _load(packets, group), settings, on_progress, work)
     if settings.only != "functions":
         groups = _leave_decided(construction, _ability_groups(packets))
         tell = _AcrossParts(sum(group.size for group in groups), on_progress)
         for group in groups:
-            _decide_ability(construction, group, _load(packets, group), settings, tell, work)
+            _decide_here(construction, group, _load(packets, group), settings, tell, work)
     return construction.report
 
 
-def _decide_ability(
+def _decide_here(
     construction: BankBuild,
     group: PacketGroup,
     packets: Sequence[Packet],
@@ -186,7 +186,7 @@ def _build_functions(
     on_progress: Progress = no_progress,
 ) -> None:
     """Build the cards of these functions; of all called functions if none is named."""
-    observed = by_function(packets)
+    observed = by_function(packets, observe_and_note)
     for function in track("function cards", functions or tuple(observed), on_progress):
         construction.function(function, observed.get(function, ()), tools.get(function), packets)
 
@@ -337,5 +337,5 @@ class _SideBySide:
         }
         skills = [card_id for card_id, entry in entries.items() if isinstance(entry.card, SkillCard)]
         past = {card_id: self._store.past(card_id) for card_id in skills}
-        notes = read_notes(self._work, group) if group.ability and self._work is not NO_WORK else None
+        notes = read_notes(self._work, group) if self._work is not NO_WORK else None
         return _Part(PartStore(Bank(entries), self._done, past), group, encoded, functions, notes)

@@ -32,7 +32,7 @@ def learn_vocabulary(
 
     def jobs() -> Iterator[KeptJob[PoolShard]]:
         nonlocal done
-        for group in pool.groups():
+        for group in pool.groups(lasting=work is not NO_WORK):
             yield KeptJob(group.contents, partial(pool.read_tasks, group.keys))
             done += len(group.keys)
             on_progress("vocabulary", done, total)

@@ -63,11 +63,12 @@ def encode_packet(packet: Packet) -> bytes:
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
     findings = pickle.dumps(findings_of(packet), pickle.HIGHEST_PROTOCOL)
-    return pickle.dumps((bare, *parts, findings, packet.content_digest), pickle.HIGHEST_PROTOCOL)
+    digests = packet.content_digest, _digest_encoded(*parts[:2])
+    return pickle.dumps((bare, *parts, findings, *digests), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
-    bare, runs, recorded, signals, findings, content_digest = pickle.loads(encoded)
+    bare, runs, recorded, signals, findings, content_digest, runs_digest = pickle.loads(encoded)
     whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
     packet: Packet = replace(
         bare,
@@ -79,7 +80,7 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
     packet.placeholders.use(vocabulary)
     vars(packet)["findings"] = findings
     vars(packet)["content_digest"] = content_digest
-    vars(packet)["runs_digest"] = _digest_encoded(runs, recorded)
+    vars(packet)["runs_digest"] = runs_digest
     return packet
 
 

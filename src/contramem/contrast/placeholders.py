@@ -7,6 +7,7 @@ mapping lives and dies with the packet: nothing here writes it anywhere.
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -43,6 +44,7 @@ _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
 _IDENTIFIER_AFTER = re.compile(r"\w{0,80}")
 _READ_AS_NUMBER = names_where(lambda type_: type_.is_read_as_number)
+_NO_VOCABULARY = Vocabulary()
 
 
 class Placeholders:
@@ -123,12 +125,19 @@ class Placeholders:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the values without what can be recomputed: text arguments are redacted when a model's prompt is
         written."""
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("_matcher", "_vocabulary")}
-        return kept | {"_redacted": {}, "_originals": None}
+        is_loaded = "_seen" in self.__dict__
+        return {"_encoded": pickle.dumps(self._seen, pickle.HIGHEST_PROTOCOL) if is_loaded else self._encoded}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._vocabulary = Vocabulary()
+        self._encoded: bytes = state["_encoded"]
+        self._redacted, self._originals = {}, None
+        self._vocabulary = _NO_VOCABULARY
+
+    @cached_property
+    def _seen(self) -> Sightings:
+        """Unpickled when somebody asks: of most packets that a build loads, nobody does."""
+        seen: Sightings = pickle.loads(self._encoded)
+        return seen
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+import msgspec
 
 from contramem.errors import GuardError
 from contramem.monitor.comparison import shape_of
@@ -43,8 +45,8 @@ _PADDED = re.compile(r"(?<!\d)0\d")
 """A number that is filled up with zeros."""
 
 
-class ArgumentUse(NamedTuple):
-    """One argument of one call, and what is true of it."""
+class ArgumentUse(msgspec.Struct, frozen=True, gc=False):
+    """One argument of one call, and what is true of it. A struct, because a named tuple takes much longer to pickle."""
 
     argument: str
     shape: str
@@ -53,7 +55,7 @@ class ArgumentUse(NamedTuple):
     measures: dict[Measure, float]
 
 
-class _RunUses(NamedTuple):
+class _RunUses(msgspec.Struct, frozen=True, gc=False):
     """The arguments of all calls of a run."""
 
     by_call: tuple[tuple[ArgumentUse, ...], ...]
@@ -63,53 +65,27 @@ class _RunUses(NamedTuple):
     """Those of them with several values at once."""
 
 
-class _UseFinder:
-    """Finds the arguments of calls. The runs of a task often begin with the same calls: these are looked at once."""
+def _uses_of(run: StudyRun) -> _RunUses:
+    recorded = run.recorded
+    uses: _RunUses = recorded.notes.found.get("uses", lambda: _find_uses(recorded.calls))
+    return uses
 
-    def __init__(self) -> None:
-        self._task = ""
-        self._states = dict[Hashable, int]()
-        """Numbers of what a run has seen: of a request, and of a result after another state."""
-        self._known = dict[tuple[int, str, str], tuple[ArgumentUse, ...]]()
-        """By state, function and arguments of a call."""
 
-    def find(self, run: StudyRun) -> _RunUses:
-        """Runs of one task should follow each other."""
-        if run.task != self._task:
-            self._task, self._states, self._known = run.task, {}, {}
-        recorded = run.recorded
-        uses: _RunUses = recorded.notes.found.get("uses", lambda: self._find(recorded.calls))
-        return uses
-
-    def _find(self, calls: Sequence[RecordedAction]) -> _RunUses:
-        seen, by_call, state, before = SeenFields(), [], 0, 0
-        for call in calls:
-            state, before = self._go_on(state, call, before), call.order
-            key = state, call.function, repr(call.arguments)
-            if key not in self._known:
-                seen.look_back(call)
-                self._known[key] = tuple(
-                    _find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None
-                )
-            by_call.append(self._known[key])
-        for call in calls[-1:]:
-            seen.look_back(call)
-        return _RunUses(tuple(by_call), tuple(seen.places()), frozenset(seen.lists))
-
-    def _go_on(self, state: int, call: RecordedAction, before: int) -> int:
-        """The state in which the call was made, from that of `before` results."""
-        state = state or self._states.setdefault(call.history.task, len(self._states) + 1)
-        for function, content in call.history.results(before, call.order):
-            shown = state, function, content if isinstance(content, str) else (repr(content),)
-            state = self._states.setdefault(shown, len(self._states) + 1)
-        return state
+def _find_uses(calls: Sequence[RecordedAction]) -> _RunUses:
+    seen, by_call = SeenFields(), []
+    for call in calls:
+        seen.look_back(call)
+        by_call.append(
+            tuple(_find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None)
+        )
+    return _RunUses(tuple(by_call), share(tuple(seen.places())), share(frozenset(seen.lists)))
 
 
 def _find_use(argument: str, value: Any, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
     return ArgumentUse(
         argument,
         shape_of(value) if isinstance(value, str) else "",
-        frozenset(map(share, find_relations(value, call, seen))),
+        share(frozenset(map(share, find_relations(value, call, seen)))),
         {share(measure): amount for measure, amount in find_measures(value, argument, call, seen)},
     )
 
@@ -205,9 +181,9 @@ class _ListCounts:
 def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate]:
     """Every guard about arguments that is worth a trial."""
     by_argument = _UsesByArgument()
-    called, lists, finder = defaultdict[str, Mask](int), _ListCounts(), _UseFinder()
+    called, lists = defaultdict[str, Mask](int), _ListCounts()
     for place, run in enumerate(runs):
-        uses_of_run = finder.find(run)
+        uses_of_run = _uses_of(run)
         for call, some in zip(run.recorded.calls, uses_of_run.by_call, strict=True):
             called[call.function] |= 1 << place
             for use in some:

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
@@ -220,7 +222,7 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[Iterable[int], boo
     return spread
 
 
-class _RunFacts(NamedTuple):
+class _RunFacts(msgspec.Struct, frozen=True, gc=False):
     """What a run shows that a condition can ask for."""
 
     called: frozenset[str]
@@ -257,8 +259,8 @@ def _find_facts(calls: Sequence[RecordedAction], task: str) -> _RunFacts:
         share(frozenset(call.function for call in calls)),
         share(frozenset(call.function for call in calls if call.effect != "read")),
         tuple((share(slot), number) for slot, number in (*numbers, *chosen.numbers)),
-        tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words))),
-        tuple(items),
+        share(tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words)))),
+        share(tuple(items)),
     )
 
 

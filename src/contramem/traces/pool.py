@@ -260,15 +260,16 @@ class Pool:
         """The functions called in some run of a task."""
         return frozenset(function for entry in self._entries[task_key] for function in entry.sketch.functions)
 
-    def groups(self) -> Iterator[TaskBatch]:
-        """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where to cut, so
-        that runs which are read later, or between, leave most groups as they were."""
+    def groups(self, *, lasting: bool = True) -> Iterator[TaskBatch]:
+        """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where `lasting`
+        groups are cut, so that runs which are read later, or between, leave most of them as they were."""
         keys: list[str] = []
         size = 0
         for key, entries in self._entries.items():
             keys.append(key)
             size += sum(entry.length for entry in entries)
-            if crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0 or size >= self._shard_bytes:
+            is_cut = lasting and crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0
+            if is_cut or size >= self._shard_bytes:
                 yield TaskBatch(keys, self._digest_contents(keys))
                 keys, size = [], 0
         if keys:

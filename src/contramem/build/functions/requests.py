@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 from contramem.contrast.packet import Packet
+from contramem.notes import notes_of
 from contramem.retrieve.requests import request_words
 from contramem.retrieve.terms import TERMS, terms_of
 
@@ -26,9 +28,9 @@ class RequestsByFunction:
 
     def __init__(self, packets: Iterable[Packet]) -> None:
         self._words, self._tasks = Counter[str](), 0
-        self._by_function = defaultdict[str, list[set[str]]](list)
+        self._by_function = defaultdict[str, list[frozenset[str]]](list)
         for packet in packets:
-            spoken = set(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
+            spoken = notes_of(packet).found.get("request terms", partial(_find_terms, packet))
             self._words.update(spoken)
             self._tasks += 1
             for function in _find_needed(packet):
@@ -48,6 +50,10 @@ class RequestsByFunction:
 
     def _lift(self, word: str, count: int, requests: int) -> float:
         return count / requests * self._tasks / self._words[word]
+
+
+def _find_terms(packet: Packet) -> frozenset[str]:
+    return frozenset(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
 
 
 def _find_needed(packet: Packet) -> list[str]:
