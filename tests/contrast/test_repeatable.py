@@ -166,3 +166,8 @@ def test_an_error_is_quoted_only_if_it_says_that_something_is_wrong():
 def test_a_sentence_in_capitals_is_not_quoted():
     assert quote_message("FILE NOT FOUND", 2) == "FILE NOT FOUND"
     assert quote_message("IllegalStateException: ORDER CLOSED STOP SEND COPIES", 2) == ""
+
+
+@pytest.mark.parametrize(("said", "quoted"), [("Read the mail first.", True), ("Ask the captain first.", False)])
+def test_an_error_may_ask_for_a_step_that_the_interface_has(said: str, quoted: bool) -> None:
+    assert bool(quote_refusal(said, 3, ["Mail.read", "Mail.file"])) is quoted

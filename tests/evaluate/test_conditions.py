@@ -159,7 +159,7 @@ def test_raw_retrieval_cuts_whole_steps_to_stay_within_its_budget(tmp_path: Path
 
 # What no memory may show
 
-MARK = "Ledger.settle_the_marked_account"
+MARK = "Ledger.settle_marked_account"
 
 
 def marked(others: int = 3) -> Iterator[Trajectory]:

@@ -3,9 +3,9 @@
 Whoever writes a trace names its functions, and a card repeats the name. English words around one that is in no list
 (`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
 word does not tell them apart, but who else uses it does: the toolbox that declares the function, runs of several
-sources and tasks whose calls were answered, another name of the same app, somebody's request. Only a toolbox attests a
-name that is a clause (`copy_before_the_dome_opens`). A name that nothing attests is replaced by a digest, so that its
-calls still count.
+sources and tasks whose calls were answered, another name of the same app, somebody's request. The last two do not
+attest a name that is a clause (`copy_before_the_dome_opens`). A name that nothing attests is replaced by a digest, so
+that its calls still count.
 """
 
 from __future__ import annotations
@@ -130,14 +130,15 @@ class AttestedNames:
         }
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for function, argument in self._passed - self._declared_arguments:
-            strange = strange_words(argument)
-            is_used = self._is_used((function, argument)) or self._are_shared(function.partition(".")[0], strange)
-            if _is_clause(argument) or (strange and not is_used):
+            is_shared = self._are_shared(function.partition(".")[0], strange_words(argument))
+            if not self._is_used((function, argument)) and (_is_clause(argument) or not is_shared):
                 arguments[function][argument] = digest_field(argument)
         return NameSubstitutes(functions, dict(arguments))
 
     def _is_attested(self, function: str, toolboxes: set[str]) -> bool:
         app, _, name = function.partition(".")
+        if app not in toolboxes and self._is_used((function, "")):
+            return True
         if _is_clause(name) or (app != _OF_COMMANDS and _MIXED_JOINTS.search(name)):
             return False
         strange = strange_words(name)
@@ -145,8 +146,6 @@ class AttestedNames:
             return True
         if app in toolboxes:
             return False
-        if self._is_used((function, "")):
-            return True
         return len(self._answered[function, ""]) >= len(self._callers[app]) and self._are_shared(app, strange)
 
     def _is_used(self, name: Name) -> bool:

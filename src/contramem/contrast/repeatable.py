@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from contramem.contrast.english import stem
+from contramem.contrast.english import FUNCTION_WORDS, stem
 from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.placeholder_types import BY_NAME
 from contramem.contrast.program_message import (
@@ -94,11 +94,27 @@ _VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
 
 
 def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
-    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong."""
+    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong, or what
+    has to be done first."""
+    interface = tuple(interface)
     said = PLACEHOLDER.sub(" ", template)
-    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND))
+    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND)) or _asks_for_step(said, interface)
     is_complaint = is_complaint or _is_complaint(template, count_own_words(template))
     return quote_message(template, seen_in_tasks, interface) if is_complaint else ""
+
+
+def _asks_for_step(said: str, interface: Iterable[str]) -> bool:
+    """Does it ask for something first, in words of the interface alone: `Read the mail first.` of `Mail.read`?"""
+    found = _STEP_WORD.findall(said.lower())
+    asked = [word for word in found if word not in FUNCTION_WORDS and word not in _ORDER]
+    if not asked or _ORDER.isdisjoint(found):
+        return False
+    named = {part for name in interface for part in words(name)}
+    return all(any(part.startswith(word) or stem(part) == stem(word) for part in named) for word in asked)
+
+
+_STEP_WORD = re.compile(r"[^\W\d_]+")
+_ORDER = frozenset("first before please".split())
 
 
 def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
