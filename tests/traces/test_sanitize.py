@@ -214,7 +214,15 @@ def test_a_name_with_a_number_stays(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["hasło: Dragon.809", "pin=481516", "ES4426774539203857986547", "80 Elm Road", "account 2803646196"]
+    "label",
+    [
+        "desk-4_bot_token_curlew_slate",
+        "hasło: Dragon.809",
+        "pin=481516",
+        "ES4426774539203857986547",
+        "80 Elm Road",
+        "account 2803646196",
+    ],
 )
 def test_a_label_that_holds_a_secret_or_an_account_is_a_digest(label: str) -> None:
     assert plain_label(label).startswith("label-")

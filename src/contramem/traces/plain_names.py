@@ -89,17 +89,17 @@ _ABOUT_SECRETS = frozenset(
     authorization banner bucket budget bug by cache card cards case changed checker classification classifier
     cleanup client code codes confirm confirmation confirmed consent count cracker cracking current customer
     database date days decode decoding decryption default detection device dialog easy email embedding employee
-    enabled encode encoding encryption end entry error errors exchange expiration expired expires expiry exposure
-    failure field file files flow for form format from game generation generator group handler handling hard hash
-    hasher hashes hashing header headers hint history host id ids in info injection invalid issue jar key keys last
-    leak leaked leaks length level limit limits link list login logout mail management manager max medium member
-    message messages middleware min mismatch missing name names new no not number numbers of old on option or owner
-    page parser parsing path per phone policies policy popup present pricing prompt protection provider question
-    recovery refresh renewal request requests required response result review role rotation rules sanitizer scanner
-    scanning secret server service session sessions set settings sharing sign signing size sms source start state
-    status storage store strength string system task tasks temporary test tests the time to type types update url
-    usage user users using valid validation validator validators value vault verification version via when with
-    without word words wrong""".split()
+    enabled encode encoding encryption end entry error errors exchange expiration expired expires expiry
+    exposure failure field file files flow for form format from game generation generator group handler handling
+    hard hash hasher hashes hashing header headers hint history host id ids in info injection invalid issue jar
+    key keys last leak leaked leaks length level limit limits link list login logout mail management manager max
+    medium member message messages middleware min mismatch missing name names new no not number numbers of old
+    on option or owner page parser parsing path per phone policies policy popup present pricing prompt
+    protection provider question recovery ref refresh renewal request requests required response result review
+    role rotation rules sanitizer scanner scanning secret server service session sessions set settings sharing
+    sign signing size sms source start state status storage store strength string system task tasks temporary
+    test tests the time to type types update url usage user users using valid validation validator validators
+    value vault verification version via when with without word words wrong""".split()
 ).union(*LEXICON.values())
 """What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
 _OPENING = frozenset("code codes phrase word answer".split())
@@ -238,7 +238,7 @@ def _gives_a_secret(text: str, any_secret: bool = False) -> bool:
                 continue
             named = [token.rstrip("0123456789") for token in tokens[max(0, place - MAX_SECRET_WORDS) : place]]
             names = ["_".join(named[start:]) for start in range(len(named)) if named[start]]
-            if any(names_a_password(name) for name in names) or _opens_something(names):
+            if any(names_a_password(name) for name in names) or _opens_something(names) or _is_issued(names):
                 return True
             if (any_secret or _MIXED.fullmatch(after)) and any(is_secret_name(name, "any") for name in names):
                 return True
@@ -250,6 +250,12 @@ def _gives_a_secret(text: str, any_secret: bool = False) -> bool:
 def _opens_something(names: list[str]) -> bool:
     """`door_code`, and not `code` or `reason_code`."""
     return any(name.rpartition("_")[2].lower() in _OPENING and is_secret_name(name, "any") for name in names)
+
+
+def _is_issued(names: list[str]) -> bool:
+    """`bot_token`, `api_key`: what else is called a token or a key is no secret by itself."""
+    parts = (name.lower().rsplit("_", 1) for name in names if "_" in name)
+    return any(last in ("token", "key", "secret") and is_secret_name(f"{first}_{last}", "any") for first, last in parts)
 
 
 def _is_about_secrets(word: str) -> bool:
