@@ -125,3 +125,12 @@ def test_no_packet_contains_a_name_that_nothing_attests() -> None:
     runs = [make_run(ODD, source=source, passed=source == "a") for source in "ab"]
     packet = packet_of(runs, Vocabulary([runs]))
     assert {step.function for run in packet.runs for step in run.steps} == set(substitutes(*runs).functions.values())
+
+
+def test_only_a_schema_attests_an_argument_that_is_a_clause() -> None:
+    names = AttestedNames()
+    for task in "12":
+        names.learn(
+            [make_run("desk.refund", source=source, task_id=task, arguments={"pass_is_hazel": True}) for source in "ab"]
+        )
+    assert set(names.find_substitutes().arguments["desk.refund"]) == {"pass_is_hazel"}

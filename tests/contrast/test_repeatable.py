@@ -171,3 +171,10 @@ def test_a_sentence_in_capitals_is_not_quoted():
 @pytest.mark.parametrize(("said", "quoted"), [("Read the mail first.", True), ("Ask the captain first.", False)])
 def test_an_error_may_ask_for_a_step_that_the_interface_has(said: str, quoted: bool) -> None:
     assert bool(quote_refusal(said, 3, ["Mail.read", "Mail.file"])) is quoted
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"), [("Send a parcel by ISO 8601.", True), ("Use code 450690 to send.", False)]
+)
+def test_a_manual_gives_no_long_number(said: str, quoted: bool) -> None:
+    assert bool(quote_manual(said, "Depot.send_parcel", ["parcel"])) is quoted

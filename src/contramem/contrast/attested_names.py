@@ -4,8 +4,8 @@ Whoever writes a trace names its functions, and a card repeats the name. English
 (`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
 word does not tell them apart, but who else uses it does: the toolbox that declares the function, runs of several
 sources and tasks whose calls were answered, another name of the same app, somebody's request. The last two do not
-attest a name that is a clause (`copy_before_the_dome_opens`). A name that nothing attests is replaced by a digest, so
-that its calls still count.
+attest a name that is a clause (`copy_before_the_dome_opens`), and only a schema attests an argument that is one. A name
+that nothing attests is replaced by a digest, so that its calls still count.
 """
 
 from __future__ import annotations
@@ -130,8 +130,9 @@ class AttestedNames:
         }
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for function, argument in self._passed - self._declared_arguments:
-            is_shared = self._are_shared(function.partition(".")[0], strange_words(argument))
-            if not self._is_used((function, argument)) and (_is_clause(argument) or not is_shared):
+            strange = strange_words(argument)
+            is_used = self._is_used((function, argument)) or self._are_shared(function.partition(".")[0], strange)
+            if _is_clause(argument) or not is_used:
                 arguments[function][argument] = digest_field(argument)
         return NameSubstitutes(functions, dict(arguments))
 

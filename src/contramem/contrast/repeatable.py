@@ -166,9 +166,14 @@ def quote_manual(description: str, function: str, arguments: Collection[str]) ->
         or not is_about_it
         or is_addressed(first)
         or has_foreign_word(first, names)
+        or _LONG_NUMBER.search(first)
     ):
         return ""
     return first
+
+
+_LONG_NUMBER = re.compile(r"\d{5,}|\d{3}[- ]\d{3}")
+"""What a function does takes none; `ISO 8601` and `port 8080` are shorter."""
 
 
 def count_own_words(template: str) -> int:

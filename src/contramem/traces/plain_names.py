@@ -154,7 +154,7 @@ def plain_key(text: str) -> str:
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
-    is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP))
+    is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP)) or "@" in key
     if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
