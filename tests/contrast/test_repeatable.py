@@ -174,7 +174,7 @@ def test_an_error_may_ask_for_a_step_that_the_interface_has(said: str, quoted: b
 
 
 @pytest.mark.parametrize(
-    ("said", "quoted"), [("Send a parcel by ISO 8601.", True), ("Use code 450690 to send.", False)]
+    ("said", "quoted"), [("Send a parcel of up to 2000 grams.", True), ("Use code 450690 to send.", False)]
 )
 def test_a_manual_gives_no_long_number(said: str, quoted: bool) -> None:
     assert bool(quote_manual(said, "Depot.send_parcel", ["parcel"])) is quoted
