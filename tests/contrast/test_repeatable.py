@@ -174,7 +174,21 @@ def test_an_error_may_ask_for_a_step_that_the_interface_has(said: str, quoted: b
 
 
 @pytest.mark.parametrize(
-    ("said", "quoted"), [("Send a parcel of up to 2000 grams.", True), ("Use code 450690 to send.", False)]
+    ("said", "quoted"), [("Send a parcel within 24 hours.", True), ("Use code 450690 to send.", False)]
 )
 def test_a_manual_gives_no_long_number(said: str, quoted: bool) -> None:
     assert bool(quote_manual(said, "Depot.send_parcel", ["parcel"])) is quoted
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("crate <VALUE> is reserved", True),
+        ("location <VALUE> is full", True),
+        ("subject is limited to <VALUE> characters", True),
+        ("the captain is on the bridge", False),
+        ("crate is what you send to us and then you pay", False),
+    ],
+)
+def test_an_error_may_say_how_it_stands_with_what_the_interface_knows(said: str, quoted: bool) -> None:
+    assert bool(quote_refusal(said, 3, ["reserve_crate", "location_id", "subject"])) is quoted

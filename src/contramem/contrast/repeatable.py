@@ -94,12 +94,13 @@ _VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
 
 
 def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> str:
-    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong, or what
-    has to be done first."""
+    """What a card may repeat of an error: as of any message, if it says in some word that something is wrong, what has
+    to be done first, or how it stands with something that the interface knows."""
     interface = tuple(interface)
     said = PLACEHOLDER.sub(" ", template)
-    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND)) or _asks_for_step(said, interface)
+    is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND))
     is_complaint = is_complaint or _is_complaint(template, count_own_words(template))
+    is_complaint = is_complaint or _asks_for_step(said, interface) or _states_of(said, interface)
     return quote_message(template, seen_in_tasks, interface) if is_complaint else ""
 
 
@@ -113,6 +114,16 @@ def _asks_for_step(said: str, interface: Iterable[str]) -> bool:
     return all(any(part.startswith(word) or stem(part) == stem(word) for part in named) for word in asked)
 
 
+def _states_of(said: str, interface: Iterable[str]) -> bool:
+    """Does it say in a few words how it stands with something of the interface: `crate <VALUE> is reserved`?"""
+    match = _STATE.fullmatch(_PREFIX.sub("", said).strip())
+    named = {stem(part) for name in interface for part in words(name)}
+    return match is not None and stem(match[1].lower()) in named
+
+
+_STATE = re.compile(
+    r"(?:the |this )?([^\W\d_]+)(?: [^\W\d_]+)?\s+(?:is|are|was|has)(?:\s+[^\W\d_]+){1,4}\s*\.?", re.IGNORECASE
+)
 _STEP_WORD = re.compile(r"[^\W\d_]+")
 _ORDER = frozenset("first before please".split())
 
