@@ -8,7 +8,7 @@ from tests.made_runs import call, packet, run
 
 from contramem.build.thin import explain_thin
 from contramem.contrast.selection import Selection
-from contramem.traces.pool import TaskSketch
+from contramem.traces.run_table import TaskSketch
 
 PACKETS = [packet(run("m", True, call("Shop.ship", {}, "done"), task=f"Ship {n}", task_id=f"t{n}")) for n in range(3)]
 SKETCHES = [

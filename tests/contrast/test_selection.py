@@ -21,7 +21,8 @@ from contramem.contrast.packet_file import (
 )
 from contramem.contrast.selection import Selection
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool, TaskSketch
+from contramem.traces.pool import Pool
+from contramem.traces.run_table import TaskSketch
 from contramem.traces.trajectory import Trajectory
 
 

@@ -32,8 +32,8 @@ def test_runs_come_back_whole_by_task_and_sorted() -> None:
 
 def test_the_same_run_from_two_places_is_one_run() -> None:
     with Pool() as pool:
-        assert pool.add(run(file="one.jsonl"))
-        assert not pool.add(run(file="copy.jsonl"))
+        pool.add(run(file="one.jsonl"))
+        pool.add(run(file="copy.jsonl"))
         assert len(pool) == 1
     assert content_digest(run(file="one.jsonl")) == content_digest(run(file="copy.jsonl"))
 

@@ -15,10 +15,11 @@ from contramem.errors import UsageError
 from contramem.kept_work import NO_WORK, KeptWork, Work
 from contramem.traces import read_shards
 from contramem.traces.outcomes import OutcomeRows
-from contramem.traces.pool import EncodedRun, Pool, encode_runs
+from contramem.traces.pool import Pool, encode_runs
 from contramem.traces.read import FoundFile, read_traces
 from contramem.traces.read_shards import RunReading, cut_shards
 from contramem.traces.reader import ReadOptions
+from contramem.traces.run_table import ListedRun, RunTable
 from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Event, Origin, Outcome, Tool, Trajectory
 from contramem.traces.write import write_traces
@@ -45,20 +46,25 @@ def folder(tmp_path: Path) -> Path:
 
 def read_side_by_side(
     folder: Path, engine: Engine = SERIAL, options: ReadOptions | None = None, sources: frozenset[str] | None = None
-) -> tuple[list[EncodedRun], RunReading]:
+) -> tuple[list[ListedRun], RunReading]:
     reading = RunReading(read_traces([folder], options), engine, sources)
-    return [wherever(encoded) for batch in reading for encoded in batch.runs], reading
+    return [listed for batch in reading for listed in list_runs(batch.table)], reading
 
 
-def wherever(encoded: EncodedRun) -> EncodedRun:
-    """A run, wherever in its batch it is."""
-    return encoded._replace(offset=0)
+def list_runs(table: RunTable) -> list[ListedRun]:
+    columns = table.tasks, table.run_names, table.run_sketches, table.contents, table.rows, table.lengths
+    return [
+        ListedRun(
+            table.task_keys[task], table.names[name], table.sketches[sketch], bytes(content), bytes(row), int(length)
+        )
+        for task, name, sketch, content, row, length in zip(*columns, strict=True)
+    ]
 
 
 def test_runs_and_complaints_are_those_of_a_single_reader(folder: Path) -> None:
     runs, reading = read_side_by_side(folder)
     single = read_traces([folder])
-    assert runs == [wherever(encoded) for encoded in encode_runs(single)[0]]
+    assert runs == list_runs(encode_runs(single)[0])
     assert len(runs) == 6
     assert reading.files.problems == single.problems
     assert len(single.problems) == reading.files.problem_count == 1
@@ -79,7 +85,7 @@ def test_two_workers_read_what_one_reads(folder: Path) -> None:
 
 def test_only_runs_of_wanted_sources_are_taken_and_all_sources_are_known(folder: Path) -> None:
     runs, reading = read_side_by_side(folder, sources=frozenset({"two"}))
-    assert {encoded.source for encoded in runs} == {"two"}
+    assert {listed.name.source for listed in runs} == {"two"}
     assert reading.sources == {"one", "two"}
     assert not reading.tools.find_disputed()
 
@@ -95,7 +101,7 @@ def test_a_verdict_that_lies_beside_a_run_is_found_by_the_worker(tmp_path: Path)
     write_traces([replace(run(1, "one"), outcome=Outcome(None))], tmp_path / "runs.jsonl")
     (tmp_path / "reward.txt").write_text("1")
     runs, reading = read_side_by_side(tmp_path)
-    assert [encoded.sketch.passed for encoded in runs] == [True]
+    assert [listed.sketch.passed for listed in runs] == [True]
     assert reading.files.verdicts.files == {"reward.txt": 1}
 
 

@@ -14,9 +14,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
+from zlib import crc32
 
 import msgspec
 
+from contramem.contrast.bounded_set import add_up_to
 from contramem.contrast.plain_words import is_known_part, is_phrase_with_name, strange_words
 from contramem.traces.effects import words
 from contramem.traces.plain_names import digest_field
@@ -83,11 +85,11 @@ class AttestedNames:
 
     def _learn_call(self, event: Event, run: Trajectory) -> None:
         app, _, name = event.function.partition(".")
-        _keep(self._callers[app], [run.source], MIN_SOURCES)
+        add_up_to(MIN_SOURCES, self._callers[app], [run.source])
         if event.result is not None and not event.result.error:
             for used in ((event.function, ""), *((event.function, argument) for argument in event.arguments)):
-                _keep(self._answered[used], [run.source], MIN_SOURCES)
-                _keep(self._answered_in[used], [run.task_key], MIN_TASKS)
+                add_up_to(MIN_SOURCES, self._answered[used], [run.source])
+                add_up_to(MIN_TASKS, self._answered_in[used], [run.task_key])
         if event.function not in self._called:
             self._called.add(event.function)
             self._learn_name(app, name)
@@ -98,11 +100,17 @@ class AttestedNames:
 
     def _learn_name(self, app: str, name: str) -> None:
         for word in strange_words(name):
-            _keep(self._names_with[app, word], [name], MIN_NAMES)
+            add_up_to(MIN_NAMES, self._names_with[app, word], [name])
 
     def _request(self, asked: Iterable[str]) -> None:
-        if len(self._requested) < MAX_WORDS_KEPT:
-            self._requested.update(asked)
+        self._requested.update(asked)
+        if len(self._requested) > 2 * MAX_WORDS_KEPT:
+            self._draw_requested()
+
+    def _draw_requested(self) -> None:
+        """Keep some words of many: the same ones in whatever order the tasks come."""
+        drawn = sorted(self._requested, key=lambda word: (crc32(word.encode("utf-8", "replace")), word))
+        self._requested = set(drawn[:MAX_WORDS_KEPT])
 
     def add(self, other: AttestedNames) -> None:
         """Add what was learned from other tasks."""
@@ -111,17 +119,18 @@ class AttestedNames:
         self._called |= other._called
         self._passed |= other._passed
         for app, sources in other._callers.items():
-            _keep(self._callers[app], sources, MIN_SOURCES)
+            add_up_to(MIN_SOURCES, self._callers[app], sources)
         for used, sources in other._answered.items():
-            _keep(self._answered[used], sources, MIN_SOURCES)
+            add_up_to(MIN_SOURCES, self._answered[used], sources)
         for used, tasks in other._answered_in.items():
-            _keep(self._answered_in[used], tasks, MIN_TASKS)
+            add_up_to(MIN_TASKS, self._answered_in[used], tasks)
         for key, names in other._names_with.items():
-            _keep(self._names_with[key], names, MIN_NAMES)
+            add_up_to(MIN_NAMES, self._names_with[key], names)
         self._request(other._requested)
 
     def find_substitutes(self) -> NameSubstitutes:
         """What stands for the names that nothing attests."""
+        self._draw_requested()
         toolboxes = {function.partition(".")[0] for function in self._declared}
         functions = {
             function: f"{function.partition('.')[0]}.unnamed_{digest(function)[:6]}"
@@ -188,8 +197,3 @@ class NameSubstitutes(msgspec.Struct, frozen=True):
 
 def _is_clause(name: str) -> bool:
     return not _OF_CLAUSES.isdisjoint(words(name)[1:])
-
-
-def _keep(kept: set[str], more: Iterable[str], most: int) -> None:
-    if len(kept) < most:
-        kept.update(sorted(more)[: most - len(kept)])

@@ -6,20 +6,26 @@ Results for unchanged runs come from `work`, so only new or changed tasks take t
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
+from typing import NamedTuple
+from zlib import crc32
 
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import ContrastPlan, PacketFile, PacketRow, contrast_shard, learn_shard
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
 from contramem.kept_jobs import KeptJob, compute
-from contramem.kept_work import NO_WORK, Work
+from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool, PoolShard
+from contramem.traces.run_table import TaskGroup
 
 _STAGE = "contrast"
+_BUNDLE = "vocabulary"
+GROUPS_PER_BUNDLE = 16
+"""On average."""
 _AT_ONCE = 100
 """How many cached packets are in memory at a time."""
 
@@ -27,17 +33,71 @@ _AT_ONCE = 100
 def learn_vocabulary(
     pool: Pool, engine: Engine = SERIAL, on_progress: Progress = no_progress, work: Work = NO_WORK
 ) -> Vocabulary:
-    """Learn from all runs which values are words of the interface."""
-    total, done = len(pool.tasks()), 0
+    """Learn from all runs which values are words of the interface.
+
+    Groups of tasks are learned from by themselves, and put together in bundles, which are kept: of a million runs that
+    were read before, a few hundred bundles are combined, not thousands of groups.
+    """
+    bundles = list(_bundle(pool.groups(lasting=work is not NO_WORK)))
+    kept = work.find(_BUNDLE, [bundle.contents for bundle in bundles])
+    total, done = sum(bundle.tasks for bundle in bundles), 0
 
     def jobs() -> Iterator[KeptJob[PoolShard]]:
+        for bundle in bundles:
+            for group in bundle.groups if bundle.contents not in kept else ():
+                yield KeptJob(group.contents, partial(pool.read_tasks, group.keys))
+
+    learned = compute(engine, work, learn_shard, jobs(), None)
+
+    def parts() -> Iterator[Vocabulary]:
         nonlocal done
-        for group in pool.groups(lasting=work is not NO_WORK):
-            yield KeptJob(group.contents, partial(pool.read_tasks, group.keys))
-            done += len(group.keys)
+        for bundle in bundles:
+            if bundle.contents in kept:
+                yield _load_bundle(bundle, pool, work)
+            else:
+                whole = Vocabulary.combine(islice(learned, len(bundle.groups)))
+                work.put(_BUNDLE, [(bundle.contents, pickle.dumps(whole, pickle.HIGHEST_PROTOCOL))])
+                yield whole
+            done += bundle.tasks
             on_progress("vocabulary", done, total)
 
-    return Vocabulary.combine(compute(engine, work, learn_shard, jobs(), None))
+    return Vocabulary.combine(parts())
+
+
+class _Bundle(NamedTuple):
+    """Some groups of tasks."""
+
+    groups: list[TaskGroup]
+
+    @property
+    def contents(self) -> bytes:
+        """A digest of the runs."""
+        return digest_parts([group.contents for group in self.groups])
+
+    @property
+    def tasks(self) -> int:
+        return sum(len(group.keys) for group in self.groups)
+
+
+def _bundle(groups: Iterable[TaskGroup]) -> Iterator[_Bundle]:
+    """Groups that follow each other. Their contents decide where a bundle ends, so that further runs leave most of them
+    as they were."""
+    together: list[TaskGroup] = []
+    for group in groups:
+        together.append(group)
+        if crc32(group.contents) % GROUPS_PER_BUNDLE == 0:
+            yield _Bundle(together)
+            together = []
+    if together:
+        yield _Bundle(together)
+
+
+def _load_bundle(bundle: _Bundle, pool: Pool, work: Work) -> Vocabulary:
+    value = work.get(_BUNDLE, [bundle.contents]).get(bundle.contents)
+    if value is None:  # damaged: learn it again
+        return Vocabulary.combine(learn_shard(None, pool.read_tasks(group.keys)) for group in bundle.groups)
+    whole: Vocabulary = pickle.loads(value)
+    return whole
 
 
 def contrast_selected(

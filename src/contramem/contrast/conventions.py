@@ -6,8 +6,8 @@ A lot size, a desk, a code, a unit: such a value belongs to the organization, no
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -56,35 +56,35 @@ class Conventions:
     """Learned run by run, and queried once all runs have been seen."""
 
     def __init__(self) -> None:
-        self._tasks: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
+        self._tasks: dict[Slot, Counter[object]] = defaultdict(Counter)
         self._sources: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
 
-    def learn(self, run: Trajectory) -> None:
-        """Learn from a run. Only passing runs show what is wanted."""
-        if not run.outcome.passed:
-            return
-        visible, task = _Shown(run.task), run.task_key
-        for event in run.events:
-            if event.function and event.actor == "agent" and not (event.result is not None and event.result.error):
-                for slot, value in _arguments(event):
-                    if not visible.holds(value):
-                        self._tasks[slot][value].add(task)
-                        self._sources[slot][value].add(run.source)
-            visible.observe(event)
+    def learn(self, runs: Iterable[Trajectory]) -> None:
+        """Learn from all runs of one task. Only passing runs show what is wanted."""
+        shared: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
+        for run in runs:
+            if run.outcome.passed:
+                for slot, value in _find_unseen(run):
+                    shared[slot][value].add(run.source)
+        for slot, values in shared.items():
+            self._tasks[slot].update(values.keys())
+            for value, sources in values.items():
+                self._sources[slot][value] |= sources
 
     def add(self, other: Conventions) -> None:
-        """Add what was learned from other runs."""
-        for own, others in ((self._tasks, other._tasks), (self._sources, other._sources)):
-            for slot, values in others.items():
-                for value, names in values.items():
-                    own[slot][value] |= names
+        """Add what was learned from other tasks."""
+        for slot, tasks in other._tasks.items():
+            self._tasks[slot].update(tasks)
+        for slot, values in other._sources.items():
+            for value, sources in values.items():
+                self._sources[slot][value] |= sources
 
     def keeps(self, function: str, argument: str, value: object) -> bool:
         """Is `value` a convention where it fills this argument?"""
         slot = (function, argument)
         return (
             slot in self._tasks
-            and len(self._tasks[slot].get(value, ())) >= MIN_TASKS
+            and self._tasks[slot][value] >= MIN_TASKS
             and len(self._sources[slot].get(value, ())) >= MIN_SOURCES
         )
 
@@ -93,7 +93,7 @@ class Conventions:
         if not isinstance(value, (str, int, float)) or not self.keeps(function, argument, value):
             return None
         slot = (function, argument)
-        return SharedValue(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
+        return SharedValue(function, argument, value, self._tasks[slot][value], len(self._sources[slot][value]))
 
     def list_kept(self, function: str) -> list[tuple[str, str]]:
         """The conventions of a function: pairs of argument and value, as written."""
@@ -106,6 +106,17 @@ class Conventions:
         """The values of all conventions."""
         for slot, values in self._tasks.items():
             yield from (value for value in values if self.keeps(*slot, value))
+
+
+def _find_unseen(run: Trajectory) -> Iterator[tuple[Slot, object]]:
+    """The values of arguments that neither the request nor a result had shown."""
+    visible = _Shown(run.task)
+    for event in run.events:
+        if event.function and event.actor == "agent" and not (event.result is not None and event.result.error):
+            for slot, value in _arguments(event):
+                if not visible.holds(value):
+                    yield slot, value
+        visible.observe(event)
 
 
 class _Shown:

@@ -8,11 +8,12 @@ called in between, that function changed what was read. One run may be an accide
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
+from contramem.contrast.bounded_set import add_up_to
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TASKS = 2
@@ -51,22 +52,22 @@ class ObservedEffects:
                 (name,) = reread.between
                 self._named[name] = self._named.get(name, False) or effects[name].effect_given
                 if reread.changed:
-                    _keep(self._changed[reread.reader, name], [run.task_key])
+                    add_up_to(MIN_TASKS, self._changed[reread.reader, name], [run.task_key])
                 else:
-                    _keep(self._same[reread.reader], [run.task_key])
+                    add_up_to(MIN_TASKS, self._same[reread.reader], [run.task_key])
 
     def _count_alone(self, reread: Reread, task: str) -> None:
         if reread.changed:
             self._restless.add(reread.reader)
         else:
-            _keep(self._same[reread.reader], [task])
+            add_up_to(MIN_TASKS, self._same[reread.reader], [task])
 
     def add(self, other: ObservedEffects) -> None:
         """Count what was learned from other tasks."""
         for reader, tasks in other._same.items():
-            _keep(self._same[reader], tasks)
+            add_up_to(MIN_TASKS, self._same[reader], tasks)
         for pair, tasks in other._changed.items():
-            _keep(self._changed[pair], tasks)
+            add_up_to(MIN_TASKS, self._changed[pair], tasks)
         self._restless |= other._restless
         for name, given in other._named.items():
             self._named[name] = self._named.get(name, False) or given
@@ -81,10 +82,6 @@ class ObservedEffects:
             and reader not in self._restless
             and not self._named[name]
         )
-
-
-def _keep(kept: set[str], tasks: Iterable[str]) -> None:
-    kept.update(sorted(set(tasks) - kept)[: MIN_TASKS - len(kept)])
 
 
 def _find_rereads(run: Trajectory) -> Iterator[Reread]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
-from contramem.traces.pool import TaskSketch
+from contramem.traces.run_table import TaskSketch
 from contramem.traces.trajectory import digest
 
 MAX_TASKS = 1_000

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from contramem.contrast.attested_names import AttestedNames
+from contramem.contrast.bounded_set import add_up_to
 from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse_recorded
@@ -130,9 +131,9 @@ class Vocabulary:
 
     def _learn(self, runs: list[Trajectory]) -> None:
         self._names.learn(runs)
+        self.conventions.learn(runs)
         for number, run in enumerate(runs):
             key = run.task_key
-            self.conventions.learn(run)
             self._effects.learn(run)
             for tool in run.tools if number == 0 else ():
                 self._learn_enums(tool)
@@ -172,7 +173,7 @@ class Vocabulary:
         permitted = find_allowed_values(error)
         role = role_of(error, permitted, slots) if permitted is not None else None
         if permitted is not None and role is not None:
-            self._listed[function, role][permitted.values].add(task)
+            add_up_to(MIN_TASKS_REFUSING, self._listed[function, role][permitted.values], [task])
 
     def _settle_all(self) -> None:
         self._permitted = self._settle_lists()
@@ -222,7 +223,7 @@ class Vocabulary:
             self._enums[slot] |= enum
         for slot, lists in other._listed.items():
             for listed, tasks in lists.items():
-                self._listed[slot][listed] |= tasks
+                add_up_to(MIN_TASKS_REFUSING, self._listed[slot][listed], tasks)
         self.conventions.add(other.conventions)
         self._effects.add(other._effects)
         self._names.add(other._names)
@@ -233,10 +234,9 @@ class Vocabulary:
             self._open(slot)
             return
         for value, tasks in values.items():
-            own = seen.setdefault(value, set())
-            own.update(sorted(tasks)[: MIN_TASKS_PER_WORD - len(own)])
-        if slot in other._tasks and len(self._tasks[slot]) < MIN_TASKS:
-            self._tasks[slot] |= other._tasks[slot]
+            add_up_to(MIN_TASKS_PER_WORD, seen.setdefault(value, set()), tasks)
+        if slot in other._tasks:
+            add_up_to(MIN_TASKS, self._tasks[slot], other._tasks[slot])
         if len(seen) > MAX_VALUES:
             self._open(slot)
 

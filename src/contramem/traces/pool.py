@@ -4,15 +4,22 @@ memory."""
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import msgspec
 
+from contramem.traces.run_table import (
+    DIGEST_BYTES,
+    ListedRun,
+    RunIndex,
+    RunName,
+    RunSketch,
+    RunTable,
+    TaskGroup,
+    TaskSketch,
+)
 from contramem.traces.sanitize import sanitize
 from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Origin, Trajectory
@@ -20,8 +27,8 @@ from contramem.traces.trajectory import Origin, Trajectory
 IN_MEMORY_BYTES = 8 << 20
 SHARD_BYTES = 1 << 20
 """Size of the runs that a worker gets at a time: about a second of work."""
-TASKS_PER_GROUP = 64
-"""On average, unless their runs are long."""
+BATCH_BYTES = 256 << 10
+"""Size of the rows that are written at a time."""
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
@@ -58,97 +65,46 @@ def _storable(value: Any) -> Any:
 
 
 def _digest(row: bytes) -> bytes:
-    return hashlib.blake2b(row, digest_size=12).digest()
-
-
-class RunSketch(NamedTuple):
-    """What a build uses to select tasks without reading their runs again. Many runs share one."""
-
-    ability: str
-    passed: bool | None
-    counts: bool
-    """Is the run evidence?"""
-    called: tuple[str, ...]
-    """The distinct functions that the agent called."""
-    functions: tuple[str, ...]
-    """All functions that anybody called."""
-
-    @classmethod
-    def of(cls, run: Trajectory) -> RunSketch:
-        called = {event.function for event in run.events if event.function and event.actor == "agent"}
-        functions = {event.function for event in run.events if event.function}
-        outcome = run.outcome
-        counts = outcome.passed is not None and outcome.ended != "interrupted"
-        ability = run.ability or "general"
-        return cls(ability, outcome.passed, counts, tuple(sorted(called)), tuple(sorted(functions)))
-
-
-class TaskSketch(NamedTuple):
-    """A task as its runs sketch it."""
-
-    task_key: str
-    ability: str
-    passes: bool
-    """Some run that is evidence passed."""
-    fails: bool
-    called: tuple[str, ...]
-    runs: int = 1
-    """Those that are evidence."""
-
-
-class EncodedRun(NamedTuple):
-    """A run as a pool lists it. Its row is in a batch."""
-
-    task_key: str
-    source: str
-    run: str
-    content: bytes
-    """Its `content_digest`."""
-    row: bytes
-    """A digest of its row."""
-    offset: int
-    length: int
-    sketch: RunSketch
+    return hashlib.blake2b(row, digest_size=DIGEST_BYTES).digest()
 
 
 class RunBatch(NamedTuple):
     """Runs in the form in which they are added to a pool, perhaps by another process."""
 
-    runs: list[EncodedRun]
+    table: RunTable
     rows: bytes | Callable[[], bytes]
     """The rows of all runs, one after the other. They may be loaded when they are needed: of a large collection that
     was read before, hardly any are."""
 
 
-def encode_runs(trajectories: Iterable[Trajectory]) -> tuple[list[EncodedRun], bytes]:
+def encode_runs(trajectories: Iterable[Trajectory]) -> tuple[RunTable, bytes]:
     """Runs that are sanitized, and their rows."""
-    runs, rows = list[EncodedRun](), bytearray()
-    sketches: dict[RunSketch, RunSketch] = {}
+    return _put_together([_encode_row(run) for run in trajectories])
+
+
+def encode_batches(trajectories: Iterable[Trajectory]) -> Iterator[RunBatch]:
+    """Runs that are sanitized, as many at a time as may be held in memory."""
+    encoded, size = list[tuple[ListedRun, bytes]](), 0
     for run in trajectories:
-        encoded = _encode_run(run)
-        row = _encode((run.origin, msgspec.Raw(encoded)))
-        content = content_digest(run) if run.system else _digest(encoded)
-        sketch = RunSketch.of(run)
-        sketch = sketches.setdefault(sketch, sketch)
-        runs.append(EncodedRun(run.task_key, run.source, run.run, content, _digest(row), len(rows), len(row), sketch))
-        rows += row
-    return runs, bytes(rows)
+        encoded.append(_encode_row(run))
+        size += encoded[-1][0].length
+        if size >= BATCH_BYTES:
+            yield RunBatch(*_put_together(encoded))
+            encoded, size = [], 0
+    if encoded:
+        yield RunBatch(*_put_together(encoded))
 
 
-class _Entry(NamedTuple):
-    """Sorts the runs of a task independently of the order in which they were read. Small, because it stays in
-    memory."""
+def _put_together(encoded: Sequence[tuple[ListedRun, bytes]]) -> tuple[RunTable, bytes]:
+    return RunTable.of([run for run, _ in encoded]), b"".join(row for _, row in encoded)
 
-    source: str
-    run: str
-    content: bytes
-    row: bytes
-    """A digest of its row."""
-    batch: int
-    """The number of its batch. 0: its row is in the pool's file, at `offset`."""
-    offset: int
-    length: int
-    sketch: RunSketch
+
+def _encode_row(run: Trajectory) -> tuple[ListedRun, bytes]:
+    encoded = _encode_run(run)
+    row = _encode((run.origin, msgspec.Raw(encoded)))
+    content = content_digest(run) if run.system else _digest(encoded)
+    name = RunName(run.source, run.run)
+    return ListedRun(run.task_key, name, RunSketch.of(run), content, _digest(row), len(row)), row
 
 
 class EncodedTask(NamedTuple):
@@ -174,14 +130,6 @@ class PoolShard(NamedTuple):
         return (task.decode() for task in self.tasks)
 
 
-class TaskBatch(NamedTuple):
-    """Some tasks of a pool that are processed together."""
-
-    keys: list[str]
-    contents: bytes
-    """A digest of their runs, whatever files these are in."""
-
-
 class Pool:
     """Every run once, by task. The same run read from two places counts once."""
 
@@ -193,45 +141,30 @@ class Pool:
     ) -> None:
         self._shard_bytes = shard_bytes
         self._spool = SpooledTemporaryFile(max_size=in_memory_bytes)  # noqa: SIM115  (lives as long as the pool)
-        self._entries: dict[str, list[_Entry]] = defaultdict(list)
-        self._seen: set[bytes] = set()
-        self._shared: dict[Any, Any] = {}
-        """Sources, trials and sketches, each stored once however many runs share it."""
-        self._batches: list[int | Callable[[], bytes]] = [0]
-        """Where the rows of a batch begin in the pool's file; how to load them, if they are not there yet."""
+        self._tables: list[RunTable] = []
+        self._rows: list[int | Callable[[], bytes]] = []
+        """Where the rows of a table begin in the pool's file; how to load them, if they are not there yet."""
+        self._joined: RunIndex | None = None
         self._end = 0
         self._is_at_end = True
-        for trajectory in trajectories:
-            self.add(trajectory)
+        for batch in encode_batches(map(sanitize, trajectories)):
+            self.put(batch)
 
-    def add(self, trajectory: Trajectory, *, is_sanitized: bool = False) -> bool:
-        """Take a run in. False: an identical one is here already, and this one is left out. Runs that `read_traces`
-        reads are sanitized already."""
-        return self.put(RunBatch(*encode_runs([trajectory if is_sanitized else sanitize(trajectory)]))) == 1
+    def add(self, trajectory: Trajectory) -> None:
+        """Take in a run."""
+        self.put(RunBatch(*encode_runs([sanitize(trajectory)])))
 
-    def put(self, batch: RunBatch) -> int:
-        """Take in the runs of a batch that are not here already, and say how many these are."""
-        new = [run for run in batch.runs if run.content not in self._seen]
-        if not new:
-            return 0
-        before, share = len(self._seen), self._shared.setdefault
-        sketches = {id(run.sketch): run.sketch for run in new}  # few, each of many runs
-        sketches = {number: share(sketch, sketch) for number, sketch in sketches.items()}
-        number, start = self._place(batch.rows)
-        for task_key, source, run, content, row, offset, length, sketch in new:
-            if content in self._seen:  # twice in the batch
-                continue
-            self._seen.add(content)
-            source, run, sketch = share(source, source), share(run, run), sketches[id(sketch)]
-            self._entries[task_key].append(_Entry(source, run, content, row, number, start + offset, length, sketch))
-        return len(self._seen) - before
+    def put(self, batch: RunBatch) -> None:
+        """Take in runs that are sanitized, as `read_traces` reads them."""
+        self._tables.append(batch.table)
+        self._rows.append(self._write(batch.rows) if isinstance(batch.rows, bytes) else batch.rows)
+        self._joined = None
 
-    def _place(self, rows: bytes | Callable[[], bytes]) -> tuple[int, int]:
-        """The number of a batch, and where its rows begin in the pool's file if they are there."""
-        if isinstance(rows, bytes):
-            return 0, self._write(rows)
-        self._batches.append(rows)
-        return len(self._batches) - 1, 0
+    @property
+    def _index(self) -> RunIndex:
+        if self._joined is None:
+            self._joined = RunIndex(self._tables)
+        return self._joined
 
     def _write(self, rows: bytes) -> int:
         """Write rows at the end of the pool's file, and say where they begin."""
@@ -242,45 +175,28 @@ class Pool:
         start, self._end = self._end, self._end + len(rows)
         return start
 
-    def _find_rows(self, number: int) -> int:
-        """Where the rows of a batch begin in the pool's file."""
-        rows = self._batches[number]
+    def _find_rows(self, table: int) -> int:
+        """Where the rows of a table begin in the pool's file."""
+        rows = self._rows[table]
         if not isinstance(rows, int):
-            rows = self._batches[number] = self._write(rows())
+            rows = self._rows[table] = self._write(rows())
         return rows
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._index)
 
     def tasks(self) -> list[str]:
         """Task keys, sorted."""
-        return sorted(self._entries)
+        return self._index.tasks
 
     def functions(self, task_key: str) -> frozenset[str]:
         """The functions called in some run of a task."""
-        return frozenset(function for entry in self._entries[task_key] for function in entry.sketch.functions)
+        return self._index.functions(task_key)
 
-    def groups(self, *, lasting: bool = True) -> Iterator[TaskBatch]:
-        """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where `lasting`
-        groups are cut, so that runs which are read later, or between, leave most of them as they were."""
-        keys: list[str] = []
-        size = 0
-        for key, entries in self._entries.items():
-            keys.append(key)
-            size += sum(entry.length for entry in entries)
-            is_cut = lasting and crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0
-            if is_cut or size >= self._shard_bytes:
-                yield TaskBatch(keys, self._digest_contents(keys))
-                keys, size = [], 0
-        if keys:
-            yield TaskBatch(keys, self._digest_contents(keys))
-
-    def _digest_contents(self, task_keys: Iterable[str]) -> bytes:
-        hasher = hashlib.blake2b(digest_size=16)
-        for key in task_keys:
-            for content in sorted([entry.content for entry in self._entries[key]]):
-                hasher.update(content)
-        return hasher.digest()
+    def groups(self, *, lasting: bool = True) -> Iterator[TaskGroup]:
+        """All tasks, some at a time, in the order in which they were read. If the groups are `lasting`, most of them
+        stay as they are when runs are read later, or between."""
+        return self._index.groups(self._shard_bytes, lasting=lasting)
 
     def read_tasks(self, task_keys: Iterable[str]) -> PoolShard:
         """The runs of these tasks, to be sent to a worker."""
@@ -288,7 +204,7 @@ class Pool:
 
     def sketches(self) -> Iterator[TaskSketch]:
         """The sketch of each task, ordered by task key."""
-        return (_sketch_task(key, self._entries[key]) for key in self.tasks())
+        return self._index.sketches()
 
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
@@ -298,26 +214,20 @@ class Pool:
     def read_encoded(self, task_key: str) -> EncodedTask:
         """The runs of a task as stored in the pool."""
         rows = []
-        for run, entry in self._number_runs(task_key):
-            place = self._find_rows(entry.batch) + entry.offset
+        for trial, run in self._index.runs(task_key):
+            place = self._find_rows(run.table) + run.offset
             self._spool.seek(place)
             self._is_at_end = False
-            rows.append((run, self._spool.read(entry.length)))
+            rows.append((trial, self._spool.read(run.length)))
         return EncodedTask(rows)
 
     def digest(self, task_key: str) -> bytes:
         """Of all that the runs of a task hold, their origin too. No run is read for it."""
         hasher = hashlib.blake2b(digest_size=16)
-        for run, entry in self._number_runs(task_key):
-            hasher.update(f"{run} {entry.length} ".encode("utf-8", "replace"))
-            hasher.update(entry.row)
+        for trial, run in self._index.runs(task_key):
+            hasher.update(f"{trial} {run.length} ".encode("utf-8", "replace"))
+            hasher.update(run.row)
         return hasher.digest()
-
-    def _number_runs(self, task_key: str) -> Iterator[tuple[str, _Entry]]:
-        """The runs of a task in order, with their trials: those that claim one trial are numbered."""
-        for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
-            for number, entry in enumerate(claiming, 1):
-                yield (run if number == 1 else f"{run}~{number}"), entry
 
     def shards(self, task_keys: Iterable[str] | None = None) -> Iterator[PoolShard]:
         """Yield tasks (by default all, ordered by key), some at a time, to be sent to a worker."""
@@ -339,30 +249,10 @@ class Pool:
     def close(self) -> None:
         """Give the space back, in memory too: of a million runs the index is the larger part."""
         self._spool.close()
-        self._entries.clear()
-        self._seen.clear()
-        self._batches = [0]
+        self._tables, self._rows, self._joined = [], [], None
 
     def __enter__(self) -> Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-_RANK = {True: 0, False: 1, None: 2}
-
-
-def _sketch_task(task_key: str, entries: list[_Entry]) -> TaskSketch:
-    sketches = {id(entry.sketch): entry.sketch for entry in entries}.values()
-    abilities = {sketch.ability for sketch in sketches}
-    ability = abilities.pop() if len(abilities) == 1 else _find_ability(entries)
-    counting = [entry.sketch.passed for entry in entries if entry.sketch.counts]
-    called = {function for sketch in sketches for function in sketch.called}
-    return TaskSketch(task_key, ability, True in counting, False in counting, tuple(sorted(called)), len(counting))
-
-
-def _find_ability(entries: list[_Entry]) -> str:
-    """That of the first run, passing ones before failing ones, as in the packet of the task."""
-    first = min(entries, key=lambda entry: (_RANK[entry.sketch.passed], entry.source, entry.run, entry.content))
-    return first.sketch.ability

@@ -14,16 +14,19 @@ from itertools import groupby
 from typing import NamedTuple
 from zlib import crc32
 
+import numpy as np
+
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.traces.files import is_archive
-from contramem.traces.pool import EncodedRun, RunBatch, encode_runs
+from contramem.traces.pool import RunBatch, encode_batches, encode_runs
 from contramem.traces.read import FoundFile, TraceReading
 from contramem.traces.reader import ReadOptions
 from contramem.traces.reading_report import ReadingReport
 from contramem.traces.remote import url_of
+from contramem.traces.run_table import RunTable
 from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Trajectory
 
@@ -58,7 +61,7 @@ class ShardRuns(NamedTuple):
     """What is in some files."""
 
     files: int
-    runs: list[EncodedRun]
+    table: RunTable
     rows: bytes | None
     """Of the runs. None: they were kept when the files were first read, and are loaded from there."""
     tools: ToolDescriptions
@@ -116,22 +119,22 @@ class RunReading:
             if self._order.options.outcomes is not None:
                 self._order.options.outcomes.used |= found.outcomes
             self.files.count_done(found.files)
-            yield RunBatch(found.runs, self._keep_rows(shards.popleft(), found))
+            yield RunBatch(found.table, self._keep_rows(shards.popleft(), found))
 
     def _keep_rows(self, shard: FileShard, found: ShardRuns) -> bytes | Callable[[], bytes]:
         """The rows, kept beside what else is in the files. If they were kept before: how to load them."""
         if found.rows is None:
-            return partial(self._load_rows, shard, found.runs)
+            return partial(self._load_rows, shard, found.table)
         if shard.key and found.is_lasting:
             self._work.put(_ROWS, [(shard.key, found.rows)])
         return found.rows
 
-    def _load_rows(self, shard: FileShard, runs: list[EncodedRun]) -> bytes:
+    def _load_rows(self, shard: FileShard, table: RunTable) -> bytes:
         rows = self._work.get(_ROWS, [shard.key]).get(shard.key)
         if rows is not None:
             return rows
         again = read_shard(self._order, shard)  # somebody removed what was kept
-        if again.rows is None or again.runs != runs:
+        if again.rows is None or not np.array_equal(again.table.rows, table.rows):
             raise UsageError(f"{shard.files[0].path} changed while it was being read. Run the command again.")
         return again.rows
 
@@ -146,7 +149,7 @@ class RunReading:
 
     def _read_here(self, files: Iterable[FoundFile]) -> Iterator[RunBatch]:
         runs = (run for file in files for run in self.files.read(file))
-        return (RunBatch(*encode_runs([run])) for run in _select(runs, self._order.sources, self.sources, self.tools))
+        return encode_batches(_select(runs, self._order.sources, self.sources, self.tools))
 
 
 def _select(
@@ -165,13 +168,13 @@ def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
     options = replace(order.options, outcomes=outcomes.copy() if outcomes is not None else None)
     reading, tools, sources = TraceReading((), options), ToolDescriptions(), set[str]()
     found = (run for file in shard.files for run in reading.read(file))
-    runs, rows = encode_runs(_select(found, order.sources, sources, tools))
+    table, rows = encode_runs(_select(found, order.sources, sources, tools))
     used = frozenset(options.outcomes.used) if options.outcomes is not None else frozenset[str]()
     report = ReadingReport()
     report.add_report(reading)
     return ShardRuns(
         files=len(shard.files),
-        runs=runs,
+        table=table,
         rows=rows,
         tools=tools,
         sources=frozenset(sources),
