@@ -134,3 +134,17 @@ def test_only_a_schema_attests_an_argument_that_is_a_clause() -> None:
             [make_run("desk.refund", source=source, task_id=task, arguments={"pass_is_hazel": True}) for source in "ab"]
         )
     assert set(names.find_substitutes().arguments["desk.refund"]) == {"pass_is_hazel"}
+
+
+def test_names_are_attested_alike_in_whatever_order_tasks_come() -> None:
+    one, both = [make_run(ODD, source="a", task_id="1")], [make_run(ODD, source=source, task_id="2") for source in "ab"]
+
+    def learn_apart(*tasks: list[Trajectory]) -> NameSubstitutes:
+        names = AttestedNames()
+        for runs in tasks:
+            part = AttestedNames()
+            part.learn(runs)
+            names.add(part)
+        return names.find_substitutes()
+
+    assert learn_apart(one, both) == learn_apart(both, one) == NameSubstitutes()

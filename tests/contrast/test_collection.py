@@ -86,6 +86,22 @@ def test_after_a_new_task_only_that_task_is_contrasted(tmp_path: Path) -> None:
     assert work.made["learn_shard"] == 1
 
 
+class Damaged(KeptWork):
+    """Kept work in which the words of many tasks were damaged."""
+
+    def get(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {} if stage == "vocabulary" else super().get(stage, keys)
+
+
+def test_words_that_were_kept_damaged_are_learned_again(tmp_path: Path) -> None:
+    runs = [attempt for task in range(200) for attempt in attempts(task)]
+    with KeptWork(tmp_path / "work.db") as work:
+        first, _ = contrast_runs(runs, work)
+    with Damaged(tmp_path / "work.db") as work:
+        again, _ = contrast_runs(runs, work)
+    assert again.closed == first.closed != frozenset()
+
+
 def test_what_was_found_in_a_packet_is_kept_with_it(tmp_path: Path) -> None:
     def contrast_and_study() -> list[Packet]:
         with (

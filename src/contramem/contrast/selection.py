@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import chain
 
 from contramem.traces.run_table import TaskSketch
@@ -53,11 +54,15 @@ class Selection:
         """Yield the first task of each group, then the second of each group, and so on."""
         if self._max_tasks is None or len(tasks) <= self._max_tasks:
             return (task.task_key for task in tasks)
-        groups: dict[str, list[str]] = defaultdict(list)
-        for task in sorted(tasks, key=lambda task: (digest(task.task_key), task.task_key)):
-            groups[_name_group(task.passes, task.fails, task.called)].append(task.task_key)
-        ranked = [(rank, group, key) for group, keys in groups.items() for rank, key in enumerate(keys)]
-        return (key for *_, key in sorted(ranked)[: self._max_tasks])
+        groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for task in tasks:
+            groups[_name_group(task.passes, task.fails, task.called)].append((digest(task.task_key), task.task_key))
+        ranked = (
+            (rank, group, key)
+            for group, members in groups.items()
+            for rank, (_, key) in enumerate(nsmallest(self._max_tasks, members))
+        )
+        return (key for *_, key in nsmallest(self._max_tasks, ranked))
 
 
 @lru_cache(maxsize=4096)

@@ -187,7 +187,7 @@ class Pool:
 
     def tasks(self) -> list[str]:
         """Task keys, sorted."""
-        return self._index.tasks
+        return list(self._index.tasks)
 
     def functions(self, task_key: str) -> frozenset[str]:
         """The functions called in some run of a task."""

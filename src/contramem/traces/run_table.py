@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple, TypeAlias, TypeVar
 from zlib import crc32
@@ -173,7 +174,7 @@ class RunIndex:
     def __len__(self) -> int:
         return len(self._run_names)
 
-    @property
+    @cached_property
     def tasks(self) -> list[str]:
         """Task keys, sorted."""
         return sorted(self._numbers)
@@ -228,8 +229,8 @@ class RunIndex:
             alike = tuple(numbers[places])
             if alike not in known:
                 known[alike] = _sketch_task([self._sketches[number] for number in alike])
-            task = known[alike]._replace(task_key=key)
-            yield task if task.ability else task._replace(ability=self._find_ability(places))
+            _, ability, passes, fails, called, runs = known[alike]
+            yield TaskSketch(key, ability or self._find_ability(places), passes, fails, called, runs)
 
     def _find_ability(self, places: slice) -> str:
         """That of the first run, passing ones before failing ones, as in the packet of the task."""
