@@ -70,6 +70,15 @@ def test_cards_lists_the_same_for_a_store_and_a_frozen_file(store, tmp_path):
     assert len(in_json("cards", store, "--ability", "email")) == 2
 
 
+def test_a_list_of_cards_counts_the_tasks_and_sources_that_a_single_card_names(store):
+    listed = in_json("cards", store)
+    named = [in_json("card", store, card["card"]["card_id"])["footing"] for card in listed]
+    assert [card["tasks"] for card in listed] == [len(support["tasks"]) for support in named]
+    assert [card["sources"] for card in listed] == [len(support["sources"]) for support in named]
+    names = {name for support in named for name in (*support["tasks"], *support["sources"])}
+    assert names and not any(f'"{name}"' in json.dumps(listed) for name in names)
+
+
 def test_card_tells_the_whole_story(store):
     told = run("card", store, "e6c2").stdout
     for part in (

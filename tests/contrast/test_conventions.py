@@ -108,3 +108,34 @@ def test_a_value_that_brings_its_own_name_is_never_shown() -> None:
     for value, is_shown in (("pass: cactus_canyon", False), ("first pet = newt", False), ("ratio:16", True)):
         tasks = [task(number, "a", "b", owner=value) for number in range(3)]
         assert Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", value) == is_shown
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "is_shown"),
+    [
+        ("refresh", "3261", False),
+        ("refresh", 3261, False),
+        ("lot_size", 2500, True),
+        ("cost_center", "4107", True),
+        ("refresh", "90", True),
+    ],
+)
+def test_a_long_number_is_a_convention_if_it_is_round_or_its_name_says_what_it_sorts(argument, value, is_shown) -> None:
+    order = call("Desk.order", {argument: value})
+    tasks = [
+        [run(source, True, order, "Done.", task=f"Task {number}.", task_id=f"t{number}") for source in "ab"]
+        for number in range(4)
+    ]
+    assert Vocabulary(tasks).keeps("Desk.order", argument, value) == is_shown
+
+
+def test_the_only_value_of_an_argument_is_made_of_words_that_we_know_unless_its_name_says_what_it_sorts() -> None:
+    strange = [task(number, "a", "b", owner="zanmelk-opal") for number in range(4)]
+    assert not Vocabulary(strange).conventions.keeps("Desk.assign", "owner", "zanmelk-opal")
+    others = [task(number, "a", "b", owner="night-shift") for number in range(4, 8)]
+    assert Vocabulary([*strange, *others]).conventions.keeps("Desk.assign", "owner", "zanmelk-opal")
+    desks = [
+        [run(source, True, call("Desk.assign", {"desk": "zanmelk-opal"}), "Done.", task_id=f"t{n}") for source in "ab"]
+        for n in range(4)
+    ]
+    assert Vocabulary(desks).conventions.keeps("Desk.assign", "desk", "zanmelk-opal")

@@ -36,6 +36,24 @@ def test_a_word_of_no_language_becomes_a_value_however_many_tasks_show_it(messag
     assert quote_message(message, 9).replace("<VALUE> Trading", "<VALUE>") == quoted
 
 
+@pytest.mark.parametrize(
+    ("message", "quoted"),
+    [
+        pytest.param(
+            "row: Input should be <VALUE>, open seats are kept for <EMAIL>", "row: Input should be <VALUE>", id="after"
+        ),
+        pytest.param("Error: order not found (the money goes to the manager)", "Error: order not found", id="brackets"),
+        pytest.param("open seats are kept for <EMAIL>, order not found", "", id="before"),
+        pytest.param(
+            "Missing fields: name, status or new value", "Missing fields: name, status or new value", id="list"
+        ),
+        pytest.param("Name, field, or new value not provided.", "Name, field, or new value not provided.", id="listed"),
+    ],
+)
+def test_one_statement_of_an_error_is_quoted_and_not_what_stands_beside_it(message, quoted):
+    assert quote_message(message, 9) == quoted
+
+
 def test_words_of_the_interface_stay_readable():
     message = "Error: this ward is closed"
     assert quote_message(message, 2, ["find_ward"]) == message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -33,6 +34,22 @@ class CardListing:
             count = f"{len(listed)} {kind}{'' if len(listed) == 1 else 's'}"
             yield Text.assemble((visible(group), "bold"), (f"  {count}", "dim"))
             yield _beside(listed, longest) if is_wide else _below(listed)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The cards and how many tasks and sources support each. A list is passed on to others, so it does not name
+        them; `contramem bank card` does."""
+        return [
+            {
+                "card": entry.card.model_dump(mode="json"),
+                "status": entry.status,
+                "reviewed": entry.reviewed,
+                "grade": entry.support.grade,
+                "tasks": len(entry.support.tasks),
+                "sources": len(entry.support.sources),
+                "contradicted_by": len(entry.support.contradicted_by),
+            }
+            for entry in self._entries
+        ]
 
 
 def _beside(entries: Sequence[BankEntry], name_width: int) -> RenderableType:

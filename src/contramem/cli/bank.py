@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from contramem.bank import acts, story
 from contramem.bank.bank import Bank
-from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.card import SkillCard
 from contramem.bank.card_list import CardListing
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
@@ -68,16 +68,16 @@ def show(where: str, as_json: bool) -> None:
 def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> None:
     """List the cards of BANK."""
     bank_now, _ = _load(where)
-    entries = [
+    listing = CardListing(
         entry
-        for entry in sorted(bank_now.entries.values(), key=lambda entry: _place(entry.card))
+        for entry in bank_now.entries.values()
         if (everything or entry.served) and ability in (None, getattr(entry.card, "ability", None))
-    ]
+    )
     abilities = sorted({entry.card.ability for entry in bank_now.entries.values() if isinstance(entry.card, SkillCard)})
     if ability is not None and ability not in abilities:
         choices = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
         raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {choices}")
-    _print([entry.model_dump(mode="json") for entry in entries] if as_json else CardListing(entries))
+    _print(listing.as_json() if as_json else listing)
 
 
 @bank.command()
@@ -278,10 +278,6 @@ def _ledger(where: str, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
 
     with open_store(where) as store:
         return store.ledger(card_id)
-
-
-def _place(card: Card) -> tuple[str, str]:
-    return ("" if isinstance(card, FunctionCard) else card.ability, card.card_id)
 
 
 def _summary_text(where: str, summary: BankSummary) -> str:

@@ -39,6 +39,8 @@ MAX_DEMAND_WORDS = 14
 """After the name of an error: `payment method should be either the original payment method or a gift card`."""
 MAX_BARE_WORDS = 4
 """After the name of an error, as many words are a complaint whatever they are: `math domain error`."""
+MAX_LISTED_WORDS = 4
+"""In what follows a complaint after a comma: more of them are another statement."""
 MAX_MASKED_WORDS = 1
 """Of a message that refuses nothing: where more words are neither English nor of the interface, it tells a story."""
 
@@ -70,6 +72,7 @@ _DEMAND = re.compile(
     r"\b(?:(?:must|should) (?:be|not|match|equal|have|contain)|(?:has|have|needs?) to be)\b", re.IGNORECASE
 )
 """How programs say what they would have taken."""
+_DIVIDER = re.compile(r"[,;]\s|\s[-–—]+\s|\s\(|$")
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|(?:^|[/.:] )(?:human|user|assistant|system): |<(?!(?:"
@@ -135,7 +138,7 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if len(template) > MAX_QUOTED_CHARS or "`" in re.sub(r"`[\w.]+`", "", template) or not _describes(template):
         return ""
     interface = frozenset(interface)
-    if _BROKEN_OFF.search(PLACEHOLDER.sub("0", template)) or not is_program_message(template, interface):
+    if not is_program_message(template, interface):
         return ""
     is_complaint = _is_complaint(template, own_words)
     is_rare = seen_in_tasks < 2
@@ -148,7 +151,24 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     masked = len(PLACEHOLDER.findall(quoted)) - len(PLACEHOLDER.findall(template))
     if masked > MAX_MASKED_WORDS and not is_complaint:
         return ""
-    return quoted if count_own_words(quoted) >= MIN_LITERAL_WORDS else ""
+    quoted = _quote_one_statement(quoted)
+    is_whole = not _BROKEN_OFF.search(PLACEHOLDER.sub("0", quoted))
+    return quoted if is_whole and count_own_words(quoted) >= MIN_LITERAL_WORDS else ""
+
+
+def _quote_one_statement(message: str) -> str:
+    """The message up to where it goes on with something else than its complaint: `Input should be <VALUE>, unsold seats
+    go to <EMAIL>`. Empty if it says something else first. What it lists belongs to the complaint."""
+    complaints = [match.end() for form in (_FAILURE, _PROBLEM, _DEMAND) if (match := form.search(message))]
+    start = 0
+    for divider in _DIVIDER.finditer(message):
+        if complaints and count_own_words(message[start : divider.start()]) > MAX_LISTED_WORDS:
+            if divider.start() < min(complaints):
+                return ""
+            if start > min(complaints):
+                return message[:start].rstrip(" ,;-–—(")
+        start = divider.end()
+    return message
 
 
 def _is_complaint(template: str, own_words: int) -> bool:
