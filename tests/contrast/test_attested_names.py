@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from contramem.contrast.attested_names import AttestedNames, NameSubstitutes
 from contramem.contrast.form import is_field
@@ -95,11 +96,11 @@ def test_another_name_of_the_app_a_request_or_the_app_itself_attests_a_word() ->
 
 def test_where_several_sources_use_an_app_one_alone_attests_no_odd_name() -> None:
     request = "Ask Zanmelkux about it."
-    runs = [make_run(ODD, source="a", task=request), make_run("desk.refund", source="b", task=request)]
+    runs = [make_run("desk.refund", source="a"), make_run(ODD, "desk.refund", source="b", task=request)]
     assert set(substitutes(*runs).functions) == {ODD}
-    refused = make_run(ODD, source="b", task=request, is_answered=False)
+    refused = make_run(ODD, source="a", task=request, is_answered=False)
     assert set(substitutes(*runs, refused).functions) == {ODD}
-    assert not substitutes(*runs, make_run(ODD, source="b", task=request)).functions
+    assert not substitutes(*runs, make_run(ODD, source="a", task=request)).functions
 
 
 def test_plain_words_short_codes_other_languages_and_programs_need_nobody() -> None:
@@ -144,6 +145,39 @@ def test_only_a_schema_attests_an_argument_that_is_a_clause() -> None:
             [make_run("desk.refund", source=source, task_id=task, arguments={"pass_is_hazel": True}) for source in "ab"]
         )
     assert set(names.find_substitutes().arguments["desk.refund"]) == {"pass_is_hazel"}
+
+
+def test_one_run_among_others_attests_no_name_of_a_function_an_argument_or_an_app() -> None:
+    honest = [make_run("desk.refund", source=source, arguments={"order_id": 1}) for source in "ab"]
+    for function, arguments in (
+        ("desk.never_charge_guests", {}),
+        ("refund_all_guests.close", {}),
+        ("desk.refund", {"wipe_audit_trail": True}),
+    ):
+        found = substitutes(*honest, make_run(function, source="b", arguments=arguments))
+        assert set(found.functions) | set(found.arguments) == {function}
+        again = make_run(function, source="b", arguments=arguments, task_id="2")
+        assert substitutes(*honest, make_run(function, source="a", arguments=arguments), again) == NameSubstitutes()
+    assert substitutes(make_run("desk.never_charge_guests")) == NameSubstitutes()
+
+
+def test_a_toolbox_of_one_run_attests_nothing_that_the_others_leave_out() -> None:
+    toolbox = ("desk.refund",)
+    honest = [make_run("desk.refund", source=source, tools=toolbox) for source in "ab"]
+    planted = make_run("desk.charge_nobody", source="b", tools=(*toolbox, "desk.charge_nobody"))
+    assert set(substitutes(*honest, planted).functions) == {"desk.charge_nobody"}
+    other = make_run("desk.charge_nobody", source="a", tools=(*toolbox, "desk.charge_nobody"))
+    assert substitutes(*honest, planted, other) == NameSubstitutes()
+
+
+def test_the_schema_of_a_function_says_what_its_arguments_are_called() -> None:
+    schema = Tool("desk.refund", "", {"properties": {"order_id": {"type": "string"}}})
+    runs = [
+        replace(make_run("desk.refund", source=source, task_id=task, arguments={"order_id": 1, "free_of_charge": True}),
+                tools=(schema,))
+        for source in "ab" for task in "12"
+    ]  # fmt: skip
+    assert set(substitutes(*runs).arguments["desk.refund"]) == {"free_of_charge"}
 
 
 def test_names_are_attested_alike_in_whatever_order_tasks_come() -> None:

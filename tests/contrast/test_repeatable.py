@@ -210,3 +210,19 @@ def test_a_manual_gives_no_long_number(said: str, quoted: bool) -> None:
 )
 def test_an_error_may_say_how_it_stands_with_what_the_interface_knows(said: str, quoted: bool) -> None:
     assert bool(quote_refusal(said, 3, ["reserve_crate", "location_id", "subject"])) is quoted
+
+
+@pytest.mark.parametrize(
+    ("message", "is_about_its_call"),
+    [
+        ("Error: email not found", True),
+        ("Error: restaurant_names: Input should be a valid list", True),
+        ("Error: insufficient balance", True),
+        ("Error: local deposits must be returned in cash", False),
+        ("Error: only works after the night safe was opened", False),
+        ("Error: the corner desk accepts requests without a record", False),
+    ],
+)
+def test_of_an_error_in_one_task_only_words_about_the_call_are_quoted(message: str, is_about_its_call: bool) -> None:
+    interface = ("Mail.send_email", "recipient", "restaurant_names")
+    assert bool(quote_refusal(message, 1, interface)) == is_about_its_call

@@ -1,12 +1,17 @@
 """Which names of functions and arguments the collection itself attests.
 
-Whoever writes a trace names its functions, and a card repeats the name. English words around one that is in no list
-(`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
-word does not tell them apart, but who else uses it does: the toolbox that declares the function, runs of several
-sources and tasks whose calls were answered, another name of the same app, somebody's request. The last two do not
-attest a name that is a clause (`copy_before_the_dome_opens`). Only a toolbox attests a clause with a word of no list
-(`pass_is_zanmel`), and an argument that is a clause. A name that nothing attests is replaced by a digest, so that its
-calls still count.
+Whoever writes a trace names its functions, and a card repeats the name. So one run attests none, where there are
+others. A name is attested by toolboxes or by its use:
+
+- A name of plain words, if toolboxes of several sources declare it, or if runs of several sources or tasks call it.
+  Where its app has a toolbox that does not declare it, it must have been answered for several sources in several tasks.
+- English words around one that is in no list (`ask_zanmel_first`) may be somebody's sentence, or a product that the
+  interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several sources in several
+  tasks; or another name of the app or a request uses the word, and whoever uses the app uses the name.
+- A clause (`copy_before_the_dome_opens`) must be declared so; or answered, and none of its words may be of no list.
+- An argument that is a clause, or that the schema of its function leaves out, is not attested by any use.
+
+A name that nothing attests is replaced by a digest, so that its calls still count.
 """
 
 from __future__ import annotations
@@ -25,12 +30,10 @@ from contramem.traces.effects import words
 from contramem.traces.plain_names import digest_field
 from contramem.traces.trajectory import Event, Tool, Trajectory, digest
 
+QUORUM = 2
+"""Sources, and tasks, that attest a name, where there are as many."""
 MIN_NAMES = 2
 """Of one app that use a word: one name cannot attest itself."""
-MIN_SOURCES = 2
-"""Whose calls were answered, where as many use the app."""
-MIN_TASKS = 2
-"""In which the calls of so many sources were answered."""
 MAX_WORDS_KEPT = 1 << 16
 """Of requests."""
 _REQUESTED = re.compile(r"[^\W\d_]{6,}")
@@ -50,18 +53,58 @@ Name: TypeAlias = tuple[str, str]
 """A function and the name of an argument; empty for the function itself."""
 
 
+class Witnesses:
+    """The sources and tasks in which something was seen, as many as a quorum takes."""
+
+    __slots__ = ("sources", "tasks")
+
+    def __init__(self) -> None:
+        self.sources, self.tasks = set[str](), set[str]()
+
+    def hear(self, run: Trajectory) -> None:
+        for heard, name in ((self.sources, run.source), (self.tasks, run.task_key)):
+            if len(heard) < QUORUM:  # more of them change nothing
+                heard.add(name)
+
+    def add(self, other: Witnesses) -> None:
+        add_up_to(QUORUM, self.sources, other.sources)
+        add_up_to(QUORUM, self.tasks, other.tasks)
+
+    @property
+    def are_enough(self) -> bool:
+        return len(self.sources) >= QUORUM and len(self.tasks) >= QUORUM
+
+    def are_all(self, present: Witnesses) -> bool:
+        """Are they enough, or as many as there are?"""
+        return self.are_all_sources(present) and len(self.tasks) >= len(present.tasks)
+
+    def are_all_sources(self, present: Witnesses) -> bool:
+        return len(self.sources) >= len(present.sources)
+
+    def are_several(self, present: Witnesses) -> bool:
+        """Is there more than one source or task, if there is more than one?"""
+        counts = (len(each.sources) + len(each.tasks) for each in (self, present))
+        return next(counts) > QUORUM or next(counts) <= QUORUM
+
+
+_Seen: TypeAlias = defaultdict[Name, Witnesses]
+
+
 class AttestedNames:
     """What runs show about names, over all tasks."""
 
     def __init__(self) -> None:
-        self._declared: set[str] = set()
-        self._declared_arguments: set[tuple[str, str]] = set()
-        self._called: set[str] = set()
-        self._passed: set[tuple[str, str]] = set()
-        # Of no more sources, tasks and names than are asked for: further ones change nothing.
-        self._callers: defaultdict[str, set[str]] = defaultdict(set)
-        self._answered: defaultdict[Name, set[str]] = defaultdict(set)
-        self._answered_in: defaultdict[Name, set[str]] = defaultdict(set)
+        self._in_environment: defaultdict[str, Witnesses] = defaultdict(Witnesses)
+        """All runs of an environment."""
+        self._app_used: defaultdict[tuple[str, str], Witnesses] = defaultdict(Witnesses)
+        """By app and environment: runs that call one of its functions."""
+        self._has_toolbox: defaultdict[str, Witnesses] = defaultdict(Witnesses)
+        """By app: runs that declare some of its functions."""
+        self._declared: _Seen = defaultdict(Witnesses)
+        self._has_schema: _Seen = defaultdict(Witnesses)
+        """Functions that are declared with arguments."""
+        self._called: _Seen = defaultdict(Witnesses)
+        self._answered: _Seen = defaultdict(Witnesses)
         self._names_with: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._requested: set[str] = set()
 
@@ -70,38 +113,36 @@ class AttestedNames:
         texts = set()
         for run in runs:
             texts |= {run.task, run.system}
+            self._in_environment[run.environment].hear(run)
             for tool in run.tools:
-                self._learn_tool(tool)
+                self._learn_tool(tool, run)
             for event in run.events:
                 if event.function:
                     self._learn_call(event, run)
         found = {word.lower() for text in texts for word in _REQUESTED.findall(text)}
         self._request({word for word in found if not is_known_part(word)})
 
-    def _learn_tool(self, tool: Tool) -> None:
-        self._declared.add(tool.function)
+    def _learn_tool(self, tool: Tool, run: Trajectory) -> None:
+        self._has_toolbox[tool.function.partition(".")[0]].hear(run)
+        self._declared[tool.function, ""].hear(run)
         properties = tool.parameters.get("properties")
-        if isinstance(properties, dict):
-            self._declared_arguments |= {(tool.function, str(name)) for name in properties}
+        if isinstance(properties, dict) and properties:
+            self._has_schema[tool.function, ""].hear(run)
+            for name in properties:
+                self._declared[tool.function, str(name)].hear(run)
 
     def _learn_call(self, event: Event, run: Trajectory) -> None:
         app, _, name = event.function.partition(".")
-        add_up_to(MIN_SOURCES, self._callers[app], [run.source])
-        if event.result is not None and not event.result.error:
-            for used in ((event.function, ""), *((event.function, argument) for argument in event.arguments)):
-                add_up_to(MIN_SOURCES, self._answered[used], [run.source])
-                add_up_to(MIN_TASKS, self._answered_in[used], [run.task_key])
-        if event.function not in self._called:
-            self._called.add(event.function)
-            self._learn_name(app, name)
-        for argument in event.arguments:
-            if (event.function, argument) not in self._passed:
-                self._passed.add((event.function, argument))
-                self._learn_name(app, argument)
-
-    def _learn_name(self, app: str, name: str) -> None:
-        for word in strange_words(name):
-            add_up_to(MIN_NAMES, self._names_with[app, word], [name])
+        self._app_used[app, run.environment].hear(run)
+        is_answered = event.result is not None and not event.result.error
+        for argument in ("", *event.arguments):
+            used = (event.function, argument)
+            if used not in self._called:
+                for word in strange_words(argument or name):
+                    add_up_to(MIN_NAMES, self._names_with[app, word], [argument or name])
+            self._called[used].hear(run)
+            if is_answered:
+                self._answered[used].hear(run)
 
     def _request(self, asked: Iterable[str]) -> None:
         self._requested.update(asked)
@@ -115,54 +156,78 @@ class AttestedNames:
 
     def add(self, other: AttestedNames) -> None:
         """Add what was learned from other tasks."""
-        self._declared |= other._declared
-        self._declared_arguments |= other._declared_arguments
-        self._called |= other._called
-        self._passed |= other._passed
-        for app, sources in other._callers.items():
-            add_up_to(MIN_SOURCES, self._callers[app], sources)
-        for used, sources in other._answered.items():
-            add_up_to(MIN_SOURCES, self._answered[used], sources)
-        for used, tasks in other._answered_in.items():
-            add_up_to(MIN_TASKS, self._answered_in[used], tasks)
-        for key, names in other._names_with.items():
-            add_up_to(MIN_NAMES, self._names_with[key], names)
+        for own, others in (
+            (self._declared, other._declared),
+            (self._has_schema, other._has_schema),
+            (self._called, other._called),
+            (self._answered, other._answered),
+            (self._app_used, other._app_used),
+        ):
+            for name, witnesses in others.items():
+                own[name].add(witnesses)
+        for key, witnesses in other._in_environment.items():
+            self._in_environment[key].add(witnesses)
+        for key, witnesses in other._has_toolbox.items():
+            self._has_toolbox[key].add(witnesses)
+        for app_and_word, names in other._names_with.items():
+            add_up_to(MIN_NAMES, self._names_with[app_and_word], names)
         self._request(other._requested)
 
     def find_substitutes(self) -> NameSubstitutes:
         """What stands for the names that nothing attests."""
         self._draw_requested()
-        toolboxes = {function.partition(".")[0] for function in self._declared}
-        functions = {
-            function: f"{function.partition('.')[0]}.unnamed_{digest(function)[:6]}"
-            for function in self._called - self._declared
-            if not self._is_attested(function, toolboxes)
-        }
+        using = defaultdict[str, Witnesses](Witnesses)
+        known_apps = set[str]()
+        for (app, environment), users in self._app_used.items():
+            using[app].add(users)
+            if users.are_several(self._in_environment[environment]):
+                known_apps.add(app)
+        functions: dict[str, str] = {}
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        for function, argument in self._passed - self._declared_arguments:
-            strange = strange_words(argument)
-            is_used = self._is_used((function, argument)) or self._are_shared(function.partition(".")[0], strange)
-            if _is_clause(argument) or not is_used:
-                arguments[function][argument] = digest_field(argument)
+        for function, argument in self._called:
+            app = function.partition(".")[0]
+            if argument:
+                if not self._is_argument_attested(function, argument):
+                    arguments[function][argument] = digest_field(argument)
+            elif app not in known_apps:
+                functions[function] = f"unnamed_{digest(app)[:6]}.unnamed_{digest(function)[:6]}"
+            elif not self._is_function_attested(function, using[app]):
+                functions[function] = f"{app}.unnamed_{digest(function)[:6]}"
         return NameSubstitutes(functions, dict(arguments))
 
-    def _is_attested(self, function: str, toolboxes: set[str]) -> bool:
+    def _is_function_attested(self, function: str, using: Witnesses) -> bool:
         app, _, name = function.partition(".")
-        strange = strange_words(name)
-        is_odd = _is_clause(name) or (app != _OF_COMMANDS and _MIXED_JOINTS.search(name) is not None)
-        if app not in toolboxes and self._is_used((function, "")) and not (is_odd and strange):
-            return True
+        called = (function, "")
+        answered, strange = self._answered[called], strange_words(name)
+        is_odd = _is_clause(name) or _MIXED_JOINTS.search(name) is not None
+        if has_toolbox := app in self._has_toolbox:
+            declared, toolboxes = self._declared[called], self._has_toolbox[app]
+            if declared.are_all(toolboxes) or (declared.are_all_sources(toolboxes) and not strange and not is_odd):
+                return True
+        if app == _OF_COMMANDS and not is_phrase_with_name(name):
+            return not _is_clause(name)
         if is_odd:
-            return False
-        if not strange or (app == _OF_COMMANDS and not is_phrase_with_name(name)):
-            return True
-        if app in toolboxes:
-            return False
-        return len(self._answered[function, ""]) >= len(self._callers[app]) and self._are_shared(app, strange)
+            return answered.are_enough and not strange and not has_toolbox
+        if has_toolbox:
+            return answered.are_all(using) and not strange
+        if not strange:
+            return self._called[called].are_several(using)
+        return answered.are_enough or (answered.are_all_sources(using) and self._are_shared(app, strange))
 
-    def _is_used(self, name: Name) -> bool:
-        """Were calls with this name answered in runs of several sources and tasks? Nobody makes that up in one run."""
-        return len(self._answered[name]) >= MIN_SOURCES and len(self._answered_in[name]) >= MIN_TASKS
+    def _is_argument_attested(self, function: str, argument: str) -> bool:
+        passed, called = (function, argument), self._called[function, ""]
+        declared, schemas = self._declared[passed], self._has_schema[function, ""]
+        strange, is_clause = strange_words(argument), _is_clause(argument)
+        if schemas.sources:
+            if declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_clause):
+                return True
+            if schemas.are_all(called):
+                return False
+        if is_clause:
+            return False
+        if not strange:
+            return self._called[passed].are_several(called)
+        return self._answered[passed].are_enough or self._are_shared(function.partition(".")[0], strange)
 
     def _are_shared(self, app: str, strange: Iterable[str]) -> bool:
         """Does each of these words stand in another name, in the app's own or in a request?"""

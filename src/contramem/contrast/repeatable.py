@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 
 from contramem.contrast.english import FUNCTION_WORDS, stem
 from contramem.contrast.instructions import instructs, is_plain_message, orders
-from contramem.contrast.placeholder_types import BY_NAME
+from contramem.contrast.placeholder_types import BY_NAME, ROLES
 from contramem.contrast.program_message import (
     MAX_STRANGE_WORDS,
     count_strange_words,
@@ -28,6 +28,9 @@ from contramem.traces.effects import LEXICON, words
 MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing and would match everything."""
+MAX_OTHER_WORDS = 1
+MIN_TASKS = 2
+"""That show a message: fewer may be one person's words."""
 MAX_RARE_WORDS = 8
 """Of a message that one task alone shows, or that does not say what is wrong: a complaint takes few words, and nothing
 bears out what more of them say."""
@@ -104,7 +107,18 @@ def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     is_complaint = any(form.search(said) for form in (_FAILURE, _PROBLEM, _DEMAND))
     is_complaint = is_complaint or _is_complaint(template, count_own_words(template))
     is_complaint = is_complaint or _asks_for_step(said, interface) or _states_of(said, interface)
-    return quote_message(template, seen_in_tasks, interface) if is_complaint else ""
+    if not is_complaint or (seen_in_tasks < MIN_TASKS and not _is_about_call(said, interface)):
+        return ""
+    return quote_message(template, seen_in_tasks, interface)
+
+
+def _is_about_call(said: str, interface: Iterable[str]) -> bool:
+    """Does it refuse in words of the interface and of refusals, as `Email not found` does, with one other at most, as
+    in `quota exceeded`? Whatever else a single task brings (`deposits must be returned in cash`) may be anybody's."""
+    known = _OF_REFUSALS.union(stem(part) for name in interface for part in words(name))
+    found = _STEP_WORD.findall(_PREFIX.sub("", said).lower())
+    others = [word for word in found if word not in FUNCTION_WORDS and stem(word) not in known]
+    return len(others) <= MAX_OTHER_WORDS
 
 
 def _asks_for_step(said: str, interface: Iterable[str]) -> bool:
@@ -127,6 +141,19 @@ def _states_of(said: str, interface: Iterable[str]) -> bool:
 _STATE = re.compile(
     r"(?:the |this )?([^\W\d_]+)(?: [^\W\d_]+)?\s+(?:is|are|was|has)(?:\s+[^\W\d_]+){1,4}\s*\.?", re.IGNORECASE
 )
+_OF_REFUSALS = frozenset(
+    map(
+        stem,
+        """account allowed already argument array authenticated authorized available bad boolean broken cannot channel
+        closed conflict convert data date denied dictionary duplicate email empty enough error exceed exist
+        expected expired failed field float forbidden found full got illegal input insufficient integer
+        invalid item limit list locked logged login message mismatch missing not null number object outside
+        page parameter parse password product range record refused rejected remain request required same
+        session string such supported t text time timed too unable unauthorized unconverted unexpected
+        unknown unsupported valid workspace wrong""".split(),
+    )
+).union(map(stem, frozenset().union(*ROLES.values())))
+"""With which programs refuse: what is wrong, and what things have: an id, a name, an owner."""
 _STEP_WORD = re.compile(r"[^\W\d_]+")
 _ORDER = frozenset("first before please".split())
 
@@ -141,7 +168,7 @@ def quote_message(template: str, seen_in_tasks: int, interface: Iterable[str] = 
     if not is_program_message(template, interface):
         return ""
     is_complaint = _is_complaint(template, own_words)
-    is_rare = seen_in_tasks < 2
+    is_rare = seen_in_tasks < MIN_TASKS
     says_what_is_wrong = is_complaint or _DEMAND.search(template)
     if own_words > (MAX_DEMAND_WORDS if says_what_is_wrong and not is_rare else MAX_RARE_WORDS):
         return ""

@@ -148,10 +148,7 @@ def _is_clean(run: Trajectory) -> bool:
     labels = {key: label for key in _LABELS if (label := getattr(run, key))}
     names = {event.function for event in run.events} | {tool.function for tool in run.tools}
     arguments = {name for event in run.events for name in event.arguments}
-    if not all(
-        isinstance(text, str)
-        for text in (*labels.values(), *names, run.origin.file, run.origin.position)
-    ):
+    if not all(isinstance(text, str) for text in (*labels.values(), *names, run.origin.file, run.origin.position)):
         return False  # nothing checks the types of a struct when it is made
     return (
         not _is_suspect(written)
