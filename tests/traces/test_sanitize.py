@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -15,12 +16,15 @@ from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.plain_names import (
     MAX_LABEL_WORDS,
     is_choice,
+    plain_ability,
     plain_argument,
     plain_environment,
     plain_field,
+    plain_file,
     plain_key,
     plain_label,
     plain_name,
+    plain_source,
 )
 from contramem.traces.pool import Pool
 from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
@@ -664,3 +668,51 @@ def test_an_app_of_many_words_is_a_digest_with_its_function() -> None:
 
 def test_colours_that_json_writes_as_numbers_are_removed_whole() -> None:
     assert undo_escapes(r'{"state": "\u001b[31mzanmel\u001b[0m"}') == '{"state": "zanmel"}'
+
+
+@pytest.mark.parametrize(
+    ("clean", "text"),
+    [
+        (plain_argument, "card_4995_0955_5591_1030"),
+        (plain_argument, "born_1931_04_18"),
+        (plain_argument, "reservation_code_CM6PQ6"),
+        (plain_name, "desk.saved_in_C_Users_gitedon_Desktop"),
+        (plain_name, "desk.safe_combination_86_34_95"),
+        (plain_name, "desk.totp_VUPUAIKYQAICJGBO"),
+        (plain_ability, "desk-server-81_11_132_196"),
+        (plain_environment, "passport_E37442398"),
+        (plain_key, "home_52_bufepoz_Street_pogikaqville"),
+        (plain_source, "desk-gps-48_422397_11_183311"),
+        (plain_source, "desk-born-1969_07_11"),
+        (plain_file, "passwd zivutuq.jsonl"),
+        (plain_file, "desk-contrasena-pometur_55.jsonl"),
+    ],
+)
+def test_what_identifies_is_no_name_whatever_signs_join_it(clean: Callable[[str], str], text: str) -> None:
+    value = re.split(r"[_ -]", text.partition(".")[2] if clean is plain_name else text.removesuffix(".jsonl"))[-2:]
+    assert not any(part in clean(text) for part in value)
+
+
+@pytest.mark.parametrize(
+    ("clean", "text"),
+    [
+        (plain_key, "django__django-11099"),
+        (plain_key, "airline_3_17_2"),
+        (plain_key, "82e2fac_1"),
+        (plain_source, "claude-3-5-sonnet-20241022"),
+        (plain_source, "ft-gpt-mini-sierra-full-BzrYd"),
+        (plain_name, "iam.list_ec2_s3_buckets"),
+        (plain_name, "rds.describe_db_instances_2014_10_31"),
+        (plain_name, "cluster.get_v1beta1_crd"),
+        (plain_name, "admin.get_Users_list"),
+        (plain_argument, "address_line_2"),
+        (plain_file, "password-reset/run_1.jsonl"),
+        (plain_file, "logs/2025-01-03/part_003.jsonl"),
+    ],
+)
+def test_names_with_numbers_of_versions_and_counts_stay(clean: Callable[[str], str], text: str) -> None:
+    assert clean(text) == text
+
+
+def test_letters_in_another_form_are_the_same_letters() -> None:
+    assert plain_source("ｇｐｔ-𝐦𝐢𝐧𝐢") == "gpt-mini"

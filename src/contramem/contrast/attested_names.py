@@ -3,7 +3,7 @@
 Whoever writes a trace names its functions, and a card repeats the name. So one run attests none, where there are
 others. A name is attested by toolboxes or by its use:
 
-- A name of plain words, if toolboxes of several sources declare it, or if runs of several sources or tasks call it.
+- A name of plain words, if toolboxes of several sources declare it, or if several runs call it.
   Where its app has a toolbox that does not declare it, it must have been answered for several sources in several tasks.
 - English words around one that is in no list (`ask_zanmel_first`) may be somebody's sentence, or a product that the
   interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several sources in several
@@ -31,7 +31,7 @@ from contramem.traces.plain_names import digest_field
 from contramem.traces.trajectory import Event, Tool, Trajectory, digest
 
 QUORUM = 2
-"""Sources, and tasks, that attest a name, where there are as many."""
+"""Sources, tasks or runs that attest a name, where there are as many."""
 MIN_NAMES = 2
 """Of one app that use a word: one name cannot attest itself."""
 MAX_WORDS_KEPT = 1 << 16
@@ -54,21 +54,25 @@ Name: TypeAlias = tuple[str, str]
 
 
 class Witnesses:
-    """The sources and tasks in which something was seen, as many as a quorum takes."""
+    """The sources, tasks and runs in which something was seen, as many as a quorum takes."""
 
-    __slots__ = ("sources", "tasks")
+    __slots__ = ("runs", "sources", "tasks")
 
     def __init__(self) -> None:
-        self.sources, self.tasks = set[str](), set[str]()
+        self.sources, self.tasks, self.runs = set[str](), set[str](), set[str]()
 
     def hear(self, run: Trajectory) -> None:
-        for heard, name in ((self.sources, run.source), (self.tasks, run.task_key)):
-            if len(heard) < QUORUM:  # more of them change nothing
-                heard.add(name)
+        if len(self.sources) < QUORUM:  # more of them change nothing
+            self.sources.add(run.source)
+        if len(self.tasks) < QUORUM:
+            self.tasks.add(run.task_key)
+        if len(self.runs) < QUORUM:
+            self.runs.add(f"{run.task_key}\n{run.source}\n{run.run}")
 
     def add(self, other: Witnesses) -> None:
         add_up_to(QUORUM, self.sources, other.sources)
         add_up_to(QUORUM, self.tasks, other.tasks)
+        add_up_to(QUORUM, self.runs, other.runs)
 
     @property
     def are_enough(self) -> bool:
@@ -82,9 +86,8 @@ class Witnesses:
         return len(self.sources) >= len(present.sources)
 
     def are_several(self, present: Witnesses) -> bool:
-        """Is there more than one source or task, if there is more than one?"""
-        counts = (len(each.sources) + len(each.tasks) for each in (self, present))
-        return next(counts) > QUORUM or next(counts) <= QUORUM
+        """Is there more than one run, if there is more than one?"""
+        return len(self.runs) >= len(present.runs)
 
 
 _Seen: TypeAlias = defaultdict[Name, Witnesses]

@@ -26,7 +26,7 @@ _MACHINE = re.compile(
     r"/home/|/Users/|(?<![\w/])~[A-Za-z]\w*/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://"
     r"|(?<!\w)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?!\w)|(?<!\w)\+\d[\d ().-]{6,}\d|\(\d{3}\) ?\d{3}"
     r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}|(?<![A-Za-z\d])[A-Z]{2}\d\d[A-Z\d]{11,30}(?![A-Za-z\d])"
-    r"|(?<!\d)\d{1,5} [A-Z][a-z]+(?: [A-Z][a-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)|[^\d\s] \d{9,}"
+    r"|[^\d\s] \d{9,}"
     r"|(?<![\w:])[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,}:[0-9a-f]{1,4}(?!\w)"
     r"|[ _.-](?:at[ _.-]\w+[ _.-]dot[ _.-]|(?:dot|punto|punkt)[ _.-](?:com|org|io)(?![A-Za-z]))"
     r"|[a-z]Dot(?:Com|Org|Io)(?![a-z])|\w\.[\w-]+\.(?:internal|intranet|local|lan|corp)(?!\w)"
@@ -36,10 +36,16 @@ links, telephones, accounts in groups."""
 _DRAWN = re.compile(
     r"(?<![A-Z\d])(?=[A-Z-]*\d)[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,}(?![A-Z\d])"
     r"|(?<![A-Za-z\d])(?=(?:[A-Z]*\d){5})(?=(?:\d*[A-Z]){6})(?!\w*20[123]\d[01]\d)[A-Z\d]{15,}(?![A-Za-z\d])"
-    r"|\s(?=\S*\d)(?=\S*[A-Za-z])[\w-]{12,}|\s[A-Z]{1,3}\d{6,}(?!\w)|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{28,}"
+    r"|\s(?=\S*\d)(?=\S*[A-Za-z])[\w-]{12,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{28,}"
 )
 """What was drawn and not named: a key of a licence, a long word of capitals and digits (driving licences, numbers of
-vehicles), a word of letters and digits after a space, the number of a passport after one, a very long word."""
+vehicles), a word of letters and digits after a space, a very long word."""
+_PASSPORT = re.compile(r"\s[A-Z]{1,3}\d{6,}(?!\w)")
+_ADDRESS = re.compile(
+    r"(?<!\d)\d{1,5} [A-Za-z]+(?: [A-Za-z]+)? (?:Road|Rd|Street|St|Avenue|Ave|Lane|Drive)(?!\w)"
+    r"|(?<![A-Za-z])[A-Z] Users (?=\w)"
+)
+"""Of a house, or of somebody's folder on a disk."""
 _CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
 _TOKEN = re.compile(r"[A-Za-z\d]{12,}")
 _CHANGE = re.compile(r"(?<=[a-z])\d|(?<=[A-Z])\d|(?<=[a-z])[A-Z](?![a-z])|(?<=\d)(?:[a-z]|[A-Z](?![a-z]))")
@@ -60,9 +66,39 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"\d+(?:[ ./:-]\d+)*")
 
 
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)_+(?=\d)")
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d_[01]\d_[0-3]\d(?!\d)")
+_BIRTHDAY = re.compile(
+    r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
+)
+"""A day before there were agents."""
+
+
+def _read_joints(text: str) -> Iterator[str]:
+    """The text as it may be meant: in a name, `_` between digits stands for any sign (`server_81_62_167_126`)."""
+    yield text
+    if _BETWEEN_DIGITS.search(text):
+        yield from (_BETWEEN_DIGITS.sub(sign, text) for sign in (".", "-", ""))
+
+
 def identifies(text: str, max_digits: int, max_grouped: int) -> bool:
     """Is part of the text something that identifies? Besides dates and ids of runs, a number in it may have up to
     `max_digits`, and up to `max_grouped` if signs or spaces divide it."""
+    spaced = text.replace("_", " ")
+    if _ADDRESS.search(spaced) or _PASSPORT.search(spaced) or PAPER.search(spaced):
+        return True
+    if _identifies(text, max_digits, max_grouped):
+        return True
+    without_days = _DAY.sub(" ", text)  # those of versions: `describe_instances_2014_10_31`
+    return any(_identifies(reading, max_digits, max_grouped) for reading in _read_joints(without_days))
+
+
+def is_birthday(text: str) -> bool:
+    """Is part of the text a day before there were agents? In the name of a field it may be a day of a table."""
+    return any(map(_BIRTHDAY.search, _read_joints(text)))
+
+
+def _identifies(text: str, max_digits: int, max_grouped: int) -> bool:
     if _MACHINE.search(text) or _DRAWN.search(text) or PAPER.search(text):
         return True
     if any(map(PAPER.fullmatch, _PART.findall(text))):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from contramem.traces.characters import has_hidden, remove_hidden
 from contramem.traces.effects import LEXICON, words
-from contramem.traces.identifying import identifies
+from contramem.traces.identifying import identifies, is_birthday
 from contramem.traces.secret_names import is_secret_name, names_a_password
 from contramem.traces.secrets import mask_name, secrets_in_prose
 from contramem.traces.trajectory import digest
@@ -69,10 +70,6 @@ _CODE_IN_GROUPS = re.compile(r"(?=(?:.*\d){2})(?!.*\b(?:19|20)\d\d\b)[A-Z\d]+(?:
 """`BH82 BFF`: a plate, a postcode, a ticket. It may be a model, but no ability, choice or field."""
 _PAPER_ALONE = re.compile(r"[A-Z]{1,3} ?\d{6,}[A-Z]{0,2}")
 """`QQ123456C`: the number of a paper, of a person or a thing, and nothing else."""
-_BIRTHDAY = re.compile(
-    r"(?<!\d)(?:\d{1,2}([-./])\d{1,2}\1(?:19\d\d|200\d|201[0-4])|(?:19\d\d|200\d|201[0-4])([-./])\d{1,2}\2\d{1,2})(?!\d)"
-)
-"""A day before there were agents. In the name of a field it may be a day of a table."""
 _MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
 """A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
 _MADE_UP_IN_FIELD = re.compile(r"[A-Za-z]{3,}(?:[+&~#%*?]\d{2,}|\d{2,}[+#&~%*?])(?![A-Za-z\d])")
@@ -112,7 +109,7 @@ MAX_COUNT_DIGITS = 3
 """Of a number that counts tasks."""
 _TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
-_MIXED = re.compile(r"(?=.*[^\W\d_])(?=.*\d.*\d)[^\W_]{6,}|(?!20\d\d\Z)\d{4,}")
+_MIXED = re.compile(r"(?=.*[^\W\d_])(?=.*\d.*\d)[^\W_]{6,}|(?!20\d\d\Z)\d{4,}|[A-Z]{12,}")
 _UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MAX_LABEL_DIGITS = 6
 """In a row, besides dates: more are somebody's number. Versions and sizes of models are shorter."""
@@ -122,6 +119,10 @@ MAX_FUNCTION_GROUPED_DIGITS = 5
 """Fields may be ids that somebody uses as keys. A function is called by a name, which may have a version."""
 _NUMBER_IN_NAME = re.compile(r"(?<![A-Za-z\d])(?<!iso[_-])(?<!rfc[_-])(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{4}")
 """`pair_with_9087`: a long number that is no part of a word, no standard, no year and no day."""
+_BOOKING = re.compile(r"(?<![A-Za-z\d])(?=[A-Z\d]{5,8}(?![A-Za-z\d]))(?:[A-Z]+\d+[A-Z]+\d|\d+[A-Z]+\d+[A-Z])")
+"""`CM6PQ6`: the code of a booking, a ticket or a voucher."""
+_LAST_CENTURY = re.compile(r"(?<!\d)(?:19\d\d([-_.])[01]?\d\1[0-3]?\d|[0-3]?\d([-_.])[01]?\d\2(?:19\d\d))(?!\d)")
+"""A day on which somebody was born. Later ones may be versions: `describe_db_instances_2014_10_31`."""
 MAX_KEY_DIGITS = 10
 """Tickets have long numbers."""
 
@@ -130,11 +131,11 @@ MAX_KEY_DIGITS = 10
 def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
-    label = " ".join(remove_hidden(text).split())
+    label = " ".join(_normalize(remove_hidden(text)).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS and not has_hidden(text)
     is_short = is_short and len(_BETWEEN_PARTS.split(label)) <= MAX_JOINED_PARTS
     is_number = _is_number_of_something(label) or identifies(label, MAX_LABEL_DIGITS, MAX_LABEL_DIGITS)
-    is_number = is_number or any(form.search(label) for form in (_BIRTHDAY, _MADE_UP))
+    is_number = is_number or is_birthday(label) or _MADE_UP.search(label) is not None
     is_number = is_number or _PAPER_ALONE.fullmatch(label) is not None
     is_value = _is_pair(label) if max_words > MAX_ABILITY_WORDS else _CODE_IN_GROUPS.fullmatch(label)
     is_value = is_value or _gives_a_secret(label, any_secret=True)
@@ -162,11 +163,11 @@ def is_choice(value: str) -> bool:
 @lru_cache(maxsize=8192)
 def plain_key(text: str) -> str:
     """The id of a task: longer than a label, and no sentence either."""
-    key = " ".join(remove_hidden(text).split())
+    key = " ".join(_normalize(remove_hidden(text)).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     is_short = is_short and not has_hidden(text)
     is_number = _is_number_of_something(key) or identifies(key, MAX_KEY_DIGITS, MAX_NAME_DIGITS)
-    is_number = is_number or any(form.search(key) for form in (_BIRTHDAY, _MADE_UP)) or "@" in key
+    is_number = is_number or is_birthday(key) or _MADE_UP.search(key) is not None or "@" in key
     if is_short and not is_number and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return _shorten_key(text) or f"key-{digest(text)[:12]}"
@@ -197,7 +198,7 @@ def _shorten_key(text: str) -> str:
 @lru_cache(maxsize=8192)
 def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
-    field = mask_name(name)
+    field = mask_name(_normalize(name))
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
     is_code = _CODE_IN_GROUPS.fullmatch(field) or _is_number_of_something(field)
     is_code = is_code or _MADE_UP_IN_FIELD.search(field) or identifies(field, MAX_NAME_DIGITS, MAX_NAME_DIGITS)
@@ -218,16 +219,23 @@ def digest_field(name: str) -> str:
     return f"{'secret' if is_secret_name(name, 'any') else 'field'}_{digest(name)[:6]}"
 
 
+def _normalize(text: str) -> str:
+    """Letters in their usual form: wide, bold and other mathematical ones are the same letters."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
 def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
     return (
         form.fullmatch(text) is not None
         and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
         and (text.isascii() or not _IMITATED.search(text))
-        and next(secrets_in_prose(text), None) is None
-        and not _is_numbered_secret(text)
-        and not _gives_a_secret(text)
+        and not _tells_a_secret(text)
     )
+
+
+def _tells_a_secret(text: str) -> bool:
+    return next(secrets_in_prose(text), None) is not None or _is_numbered_secret(text) or _gives_a_secret(text)
 
 
 def _is_number_of_something(text: str) -> bool:
@@ -302,16 +310,14 @@ def plain_file(path: str) -> str:
 @lru_cache(maxsize=8192)  # the same folders stand in the path of every run
 def _is_private_file(part: str) -> bool:
     name = part.rpartition(".")[0] or part
-    return bool(name) and (
-        identifies(name, MAX_KEY_DIGITS, MAX_NAME_DIGITS) or next(secrets_in_prose(name), None) is not None
-    )
+    return bool(name) and (identifies(name, MAX_KEY_DIGITS, MAX_NAME_DIGITS) or _tells_a_secret(name))
 
 
 @lru_cache(maxsize=8192)
 def plain_name(name: str) -> str:
     """The name of a function: what a program could call. One that is a sentence is named by a digest, and so is what
     follows an app that is one: a sentence with dots is cut somewhere."""
-    app, dot, function = name.partition(".")
+    app, dot, function = _normalize(name).partition(".")
     if dot and not (app and function):  # hidden characters were all of one half
         app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
     plain = _plain_part(app) if _count_words(app) <= MAX_APP_WORDS else f"unnamed_{digest(app)[:6]}"
@@ -332,4 +338,6 @@ def _plain_part(part: str) -> str:
 
 def _has_long_number(name: str) -> bool:
     """What is called by name may have a version in it, but no number of anybody's."""
-    return identifies(name, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS) or bool(_NUMBER_IN_NAME.search(name))
+    forms = _NUMBER_IN_NAME, _BOOKING, _LAST_CENTURY
+    is_number = identifies(name, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS)
+    return is_number or any(form.search(name) for form in forms)
