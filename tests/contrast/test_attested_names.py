@@ -148,7 +148,11 @@ def test_only_a_schema_attests_an_argument_that_is_a_clause() -> None:
 
 
 def test_one_run_among_others_attests_no_name_of_a_function_an_argument_or_an_app() -> None:
-    honest = [make_run("desk.refund", source=source, arguments={"order_id": 1}) for source in "ab"]
+    honest = [
+        make_run("desk.refund", source=source, task_id=task, arguments={"order_id": 1})
+        for source in "ab"
+        for task in "1234"
+    ]
     for function, arguments in (
         ("desk.never_charge_guests", {}),
         ("refund_all_guests.close", {}),
@@ -158,7 +162,8 @@ def test_one_run_among_others_attests_no_name_of_a_function_an_argument_or_an_ap
         assert set(found.functions) | set(found.arguments) == {function}
         again = make_run(function, source="b", arguments=arguments, task_id="2")
         assert substitutes(*honest, make_run(function, source="a", arguments=arguments), again) == NameSubstitutes()
-    assert substitutes(make_run("desk.never_charge_guests")) == NameSubstitutes()
+        few = [*honest[:2], make_run(function, source="b", arguments=arguments)]
+        assert substitutes(*few) == NameSubstitutes()
 
 
 def test_a_toolbox_of_one_run_attests_nothing_that_the_others_leave_out() -> None:

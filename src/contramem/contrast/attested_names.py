@@ -1,7 +1,7 @@
 """Which names of functions and arguments the collection itself attests.
 
-Whoever writes a trace names its functions, and a card repeats the name. So one run attests none, where there are
-others. A name is attested by toolboxes or by its use:
+Whoever writes a trace names its functions, and a card repeats the name. So one run among many attests none. A name is
+attested by toolboxes or by its use:
 
 - A name of plain words, if toolboxes of several sources declare it, or if several runs call it.
   Where its app has a toolbox that does not declare it, it must have been answered for several sources in several tasks.
@@ -32,6 +32,8 @@ from contramem.traces.trajectory import Event, Tool, Trajectory, digest
 
 QUORUM = 2
 """Sources, tasks or runs that attest a name, where there are as many."""
+MANY_RUNS = 8
+"""Of which one alone attests nothing."""
 MIN_NAMES = 2
 """Of one app that use a word: one name cannot attest itself."""
 MAX_WORDS_KEPT = 1 << 16
@@ -40,7 +42,7 @@ _REQUESTED = re.compile(r"[^\W\d_]{6,}")
 _OF_CLAUSES = frozenset(
     """the a an is are was were be been has have had must will shall should can could would may might you your we our us
     i my me it its that this these those they them their he she his her who which whoever until before after because
-    if when then so always never please""".split()
+    if when then so always never please without every no not nobody none only via instead""".split()
 )
 """Beyond the first word of a name: `is_open` and `can_pay` are names."""
 _MIXED_JOINTS = re.compile(r"[^\W_](?:_\w+-|-[\w-]+_)[^\W_]")
@@ -66,13 +68,13 @@ class Witnesses:
             self.sources.add(run.source)
         if len(self.tasks) < QUORUM:
             self.tasks.add(run.task_key)
-        if len(self.runs) < QUORUM:
+        if len(self.runs) < MANY_RUNS:
             self.runs.add(f"{run.task_key}\n{run.source}\n{run.run}")
 
     def add(self, other: Witnesses) -> None:
         add_up_to(QUORUM, self.sources, other.sources)
         add_up_to(QUORUM, self.tasks, other.tasks)
-        add_up_to(QUORUM, self.runs, other.runs)
+        add_up_to(MANY_RUNS, self.runs, other.runs)
 
     @property
     def are_enough(self) -> bool:
@@ -86,8 +88,8 @@ class Witnesses:
         return len(self.sources) >= len(present.sources)
 
     def are_several(self, present: Witnesses) -> bool:
-        """Is there more than one run, if there is more than one?"""
-        return len(self.runs) >= len(present.runs)
+        """Are there several runs, if many are present? Among a few, one says as much as another."""
+        return len(self.runs) >= QUORUM or len(present.runs) < MANY_RUNS
 
 
 _Seen: TypeAlias = defaultdict[Name, Witnesses]

@@ -115,6 +115,8 @@ def quote_refusal(template: str, seen_in_tasks: int, interface: Iterable[str] = 
 def _is_about_call(said: str, interface: Iterable[str]) -> bool:
     """Does it refuse in words of the interface and of refusals, as `Email not found` does, with one other at most, as
     in `quota exceeded`? Whatever else a single task brings (`deposits must be returned in cash`) may be anybody's."""
+    if _STATEMENT_BEFORE.match(_PREFIX.sub("", said)):
+        return False
     known = _OF_REFUSALS.union(stem(part) for name in interface for part in words(name))
     found = _STEP_WORD.findall(_PREFIX.sub("", said).lower())
     others = [word for word in found if word not in FUNCTION_WORDS and stem(word) not in known]
@@ -141,6 +143,8 @@ def _states_of(said: str, interface: Iterable[str]) -> bool:
 _STATE = re.compile(
     r"(?:the |this )?([^\W\d_]+)(?: [^\W\d_]+)?\s+(?:is|are|was|has)(?:\s+[^\W\d_]+){1,4}\s*\.?", re.IGNORECASE
 )
+_STATEMENT_BEFORE = re.compile(r"\s*\w+(?: \w+){2,}: ")
+"""`never charge guests: record is locked`: a complaint comes after the name of an argument, not after a sentence."""
 _OF_REFUSALS = frozenset(
     map(
         stem,
