@@ -626,7 +626,19 @@ def test_no_function_and_no_app_is_called_by_a_long_number(name: str) -> None:
 def test_versions_years_and_standards_stay_in_the_name_of_a_function() -> None:
     for name in ("desk.parse_iso8601", "desk.report_2026", "desk.send_v1.2.3", "desk.md5_sha256"):
         assert plain_name(name) == name
-    assert plain_argument("pair_9087") != "pair_9087"
+
+
+@pytest.mark.parametrize("name", ["pair_9087", "QRS4500381", "open_at_73-41-29"])
+def test_no_argument_and_no_ability_is_called_by_a_long_number(name: str) -> None:
+    read = sanitize(run(ability=name, events=(Event(0, "agent", "call", function="desk.open", arguments={name: 1}),)))
+    assert name not in (read.ability, *read.events[0].arguments)
+
+
+def test_no_name_has_a_word_of_two_scripts() -> None:
+    for name in ("ᎤᏩꮩquarry", "заказquarry", "quarryשלח"):
+        assert plain_field(name) != name
+    for name in ("Δt", "模型gpt", "заказ_id", "größe"):
+        assert plain_field(name) == name
 
 
 def test_no_part_of_the_name_of_an_environment_is_longer_than_an_ability() -> None:

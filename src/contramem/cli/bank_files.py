@@ -165,12 +165,12 @@ def forget(
 
 def _as_stored(source: str | None, task: str | None, run: str | None) -> tuple[str | None, str | None, str | None]:
     """The names as a store keeps them: one that identifies somebody was replaced by a digest when its run was read."""
-    from contramem.traces.plain_names import MAX_LABEL_WORDS, plain_key, plain_label
+    from contramem.traces.plain_names import plain_key, plain_source
 
     return (
-        plain_label(source, MAX_LABEL_WORDS) if source else source,
+        plain_source(source) if source else source,
         plain_key(task) if task else task,
-        plain_label(run, MAX_LABEL_WORDS) if run else run,
+        plain_source(run) if run else run,
     )
 
 

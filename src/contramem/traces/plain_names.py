@@ -47,7 +47,7 @@ _FIELD = re.compile(_NO_COMMAND + r"(?!.*:\s)[\w .:/+#&()@,~%*?|'-]+")
 _CHOICE = re.compile(r"(?!(?:.*\d){5})(?!.*:\s)[\w .:/#&()@,-]+")
 """A pair of a name and a value (`first pet: newt`) is none."""
 _NAME = re.compile(_NO_COMMAND + r"(?!.*[^:]:[-_.])[\w.:/@$-]+")
-ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
+_ARGUMENT = re.compile(r"[\w.:/@$-]+(?: [^\W\d_]+)?")
 _FILE_PARTS = re.compile(r"([/\\!])")
 _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 """Words, also where capitals alone part them."""
@@ -78,11 +78,12 @@ _MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
 _MADE_UP_IN_FIELD = re.compile(r"[A-Za-z]{3,}(?:[+&~#%*?]\d{2,}|\d{2,}[+#&~%*?])(?![A-Za-z\d])")
 """In the name of a field, other signs before a number count nothing either."""
 _BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
-_IMITATED = re.compile(
-    "[A-Za-z\u00c0-\u024f](?=[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff])"
-    "|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧεικνορτυχ\u0400-\u058f\u13a0-\u13ff](?=[A-Za-z\u00c0-\u024f])"
-)
-"""A letter that only looks Latin beside one that is: Greek, Cyrillic, Armenian, Cherokee."""
+_LATIN = r"A-Za-z\u00aa-\u024f\u1e00-\u1eff"
+_BESIDE_LATIN = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7afΓΔΘΛΞΠΣΦΨΩαβγδζηθλμξπσςφψω"
+"""Scripts without spaces, and Greek letters that are signs and look like no Latin one: `Δt`, `GPT模型`."""
+_OF_OTHER_SCRIPT = rf"[^\W\d_{_LATIN}{_BESIDE_LATIN}]"
+_IMITATED = re.compile(rf"[{_LATIN}](?={_OF_OTHER_SCRIPT})|{_OF_OTHER_SCRIPT}(?=[{_LATIN}])")
+"""A word in two scripts: letters that only look Latin, or two words that were joined."""
 _APART = re.compile(r"[|\[\]/,;()]+")
 _ABOUT_SECRETS = frozenset(
     """a access account accounts admin agent algorithm all an and any api app at attack audit auth authentication
@@ -142,6 +143,17 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     return f"label-{digest(text)[:6]}"
 
 
+@lru_cache(maxsize=8192)
+def plain_ability(text: str) -> str:
+    """The name of an ability or a scenario, which stands on cards as names of functions do: without a long number."""
+    return f"label-{digest(text)[:6]}" if _has_long_number(text) else plain_label(text)
+
+
+def plain_source(text: str) -> str:
+    """The name of a model, an agent or a trial."""
+    return plain_label(text, MAX_LABEL_WORDS)
+
+
 def is_choice(value: str) -> bool:
     """Could `value` be a choice of an interface: a few plain words, and no number of anybody's?"""
     return _CHOICE.fullmatch(value) is not None and plain_label(value, MAX_CHOICE_WORDS) == value
@@ -194,9 +206,10 @@ def plain_field(name: str) -> str:
     return digest_field(name)
 
 
+@lru_cache(maxsize=8192)
 def plain_argument(name: str) -> str:
     """The name of an argument: an identifier without a number of anything, or two words at most."""
-    is_name = not name or (ARGUMENT.fullmatch(name) and not _NUMBER_IN_NAME.search(name))
+    is_name = not name or (_ARGUMENT.fullmatch(name) and not _has_long_number(name))
     return plain_field(name) if is_name else digest_field(name)
 
 
@@ -312,7 +325,11 @@ def _plain_part(part: str) -> str:
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
     max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
     is_short = is_short and (part.isascii() or len(_WORD.findall(part)) <= max_words)
-    is_number = identifies(part, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS) or _NUMBER_IN_NAME.search(part)
-    if not part or (is_short and not is_number and _is_plain(part, _NAME, max_words)):
+    if not part or (is_short and not _has_long_number(part) and _is_plain(part, _NAME, max_words)):
         return part
     return f"unnamed_{digest(part)[:6]}"
+
+
+def _has_long_number(name: str) -> bool:
+    """What is called by name may have a version in it, but no number of anybody's."""
+    return identifies(name, MAX_FUNCTION_DIGITS, MAX_FUNCTION_GROUPED_DIGITS) or bool(_NUMBER_IN_NAME.search(name))

@@ -18,18 +18,16 @@ from ahocorasick_rs import BytesAhoCorasick
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.plain_names import (
-    ARGUMENT,
-    MAX_ABILITY_WORDS,
     MAX_FIELD_CHARS,
-    MAX_LABEL_WORDS,
     digest_field,
+    plain_ability,
     plain_argument,
     plain_environment,
     plain_field,
     plain_file,
     plain_key,
-    plain_label,
     plain_name,
+    plain_source,
 )
 from contramem.traces.secrets import mask_name
 from contramem.traces.trajectory import Trajectory
@@ -38,13 +36,14 @@ MAX_INTEGER = 2**63
 MIN_KEPT_CHARS, MAX_KEPT_CHARS = 100, 20_000
 """Shorter texts are cleaned in a moment, longer ones would fill the memory: neither is cached."""
 
-_LABELS = {
-    "ability": MAX_ABILITY_WORDS,
-    "scenario_id": MAX_ABILITY_WORDS,
-    "source": MAX_LABEL_WORDS,
-    "run": MAX_LABEL_WORDS,
+_LABELS: dict[str, Callable[[str], str]] = {
+    "ability": plain_ability,
+    "scenario_id": plain_ability,
+    "source": plain_source,
+    "run": plain_source,
+    "task_id": plain_key,
+    "environment": plain_environment,
 }
-_KEYS: dict[str, Callable[[str], str]] = {"task_id": plain_key, "environment": plain_environment}
 _COUNTS = ("model_calls", "tokens_in", "tokens_out")
 
 
@@ -64,10 +63,7 @@ def sanitize(run: Trajectory) -> Trajectory:
             event["result"]["content"] = _plain_fields(event["result"].get("content"))
     for tool in cleaned.get("tools", ()):
         tool["function"] = _if_text(plain_name, tool["function"])
-    for key, max_words in _LABELS.items():
-        if cleaned.get(key) and isinstance(cleaned[key], str):
-            cleaned[key] = plain_label(_read(fields[key]), max_words)
-    for key, clean in _KEYS.items():
+    for key, clean in _LABELS.items():
         if cleaned.get(key) and isinstance(cleaned[key], str):
             cleaned[key] = clean(_read(fields[key]))
     cleaned["origin"]["file"] = _if_text(plain_file, cleaned["origin"]["file"])
@@ -151,18 +147,14 @@ def _is_clean(run: Trajectory) -> bool:
         return False
     labels = {key: label for key in _LABELS if (label := getattr(run, key))}
     names = {event.function for event in run.events} | {tool.function for tool in run.tools}
-    if not all(
-        isinstance(text, str)
-        for text in (*labels.values(), *names, run.task_id, run.environment, run.origin.file, run.origin.position)
-    ):
+    arguments = {name for event in run.events for name in event.arguments}
+    if not all(isinstance(text, str) for text in (*labels.values(), *names, run.origin.file, run.origin.position)):
         return False  # nothing checks the types of a struct when it is made
     return (
         not _is_suspect(written)
-        and all(plain_label(label, _LABELS[key]) == label for key, label in labels.items())
-        and plain_key(run.task_id) == run.task_id
-        and plain_environment(run.environment) == run.environment
+        and all(_LABELS[key](label) == label for key, label in labels.items())
         and all(plain_name(name) == name for name in names)
-        and all(ARGUMENT.fullmatch(name) for event in run.events for name in event.arguments if " " in name)
+        and all(plain_argument(name) == name for name in arguments)
         and plain_file(run.origin.file) == run.origin.file
         and (not run.origin.position or plain_key(run.origin.position) == run.origin.position)
     )
