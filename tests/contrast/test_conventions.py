@@ -108,3 +108,22 @@ def test_a_value_that_brings_its_own_name_is_never_shown() -> None:
     for value, is_shown in (("pass: cactus_canyon", False), ("first pet = newt", False), ("ratio:16", True)):
         tasks = [task(number, "a", "b", owner=value) for number in range(3)]
         assert Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", value) == is_shown
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "is_shown"),
+    [
+        ("refresh", "3261", False),
+        ("refresh", 3261, False),
+        ("lot_size", 2500, True),
+        ("cost_center", "4107", True),
+        ("refresh", "90", True),
+    ],
+)
+def test_a_long_number_is_a_convention_if_it_is_round_or_its_name_says_what_it_sorts(argument, value, is_shown) -> None:
+    order = call("Desk.order", {argument: value})
+    tasks = [
+        [run(source, True, order, "Done.", task=f"Task {number}.", task_id=f"t{number}") for source in "ab"]
+        for number in range(4)
+    ]
+    assert Vocabulary(tasks).keeps("Desk.order", argument, value) == is_shown

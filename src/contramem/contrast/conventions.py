@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse_recorded
 from contramem.contrast.placeholder_types import ROLES, names_where
-from contramem.contrast.plain_words import could_be_a_choice, may_name_constant
+from contramem.contrast.plain_words import could_be_a_choice, may_name_constant, sorts_things
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
@@ -25,6 +25,9 @@ from contramem.traces.trajectory import Event, Trajectory
 MIN_TASKS, MIN_SOURCES = 3, 2
 """A value shared by fewer tasks or sources may belong to one task, or be the habit of one agent."""
 MAX_CHARS = 32
+ROUND = 50
+"""A lot size or a limit of four digits is a multiple of this. Other long numbers were drawn, as PINs are."""
+_LONG_NUMBER = re.compile(r"-?\d{4,}")
 
 Slot: TypeAlias = tuple[str, str]
 """A function and the name of one of its arguments."""
@@ -154,6 +157,8 @@ def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:
 def _may_be_shared(value: str | int | float, name: str) -> bool:
     named = words(name)
     if not _NEVER.isdisjoint(named[-1:]) or named[-2:] == _ACCOUNT or not may_name_constant(name):
+        return False
+    if _LONG_NUMBER.fullmatch(str(value)) and int(value) % ROUND and not sorts_things(name):
         return False
     if not isinstance(value, str):
         return True

@@ -160,6 +160,11 @@ def may_name_constant(name: str) -> bool:
     return any(part.isascii() and (len(part) <= MAX_CODE_CHARS or _is_prose_word(part)) for part in parts)
 
 
+def sorts_things(name: str) -> bool:
+    """Does an argument of this name say to what something belongs: `cost_center`, `reason_code`?"""
+    return not _CLASSIFIED.isdisjoint(words(name))
+
+
 def is_unknown_constant(choices: Collection[object]) -> bool:
     """Is there nothing to choose, and the one value no word or code of ours? Then it may be anybody's: a password as
     well."""
