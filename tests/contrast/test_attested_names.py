@@ -55,13 +55,23 @@ def test_a_name_with_a_word_that_nobody_else_uses_becomes_a_digest() -> None:
     assert set(substitutes(*both).functions) == {ODD}
 
 
-def test_answered_calls_of_several_sources_in_several_tasks_attest_a_name() -> None:
-    def learn(*tasks: list[Trajectory]) -> NameSubstitutes:
-        names = AttestedNames()
-        for runs in tasks:
-            names.learn(runs)
-        return names.find_substitutes()
+def learn(*tasks: list[Trajectory]) -> NameSubstitutes:
+    names = AttestedNames()
+    for runs in tasks:
+        names.learn(runs)
+    return names.find_substitutes()
 
+
+@pytest.mark.parametrize(
+    ("name", "is_attested"),
+    [("open_pass_is_zanmelkux", False), ("kelma_is-zanmelkux", False), ("get_me", True), ("crate-list_items", True)],
+)
+def test_calls_of_several_sources_attest_no_clause_with_a_word_of_no_list(name: str, is_attested: bool) -> None:
+    first, second = ([make_run(f"desk.{name}", source=source, task_id=task) for source in "ab"] for task in "12")
+    assert (not learn(first, second).functions) == is_attested
+
+
+def test_answered_calls_of_several_sources_in_several_tasks_attest_a_name() -> None:
     first, second = ([make_run(ODD, source=source, task_id=task) for source in "ab"] for task in "12")
     assert learn(first, second) == NameSubstitutes()
     assert set(learn(first).functions) == {ODD}

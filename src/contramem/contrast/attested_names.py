@@ -4,8 +4,9 @@ Whoever writes a trace names its functions, and a card repeats the name. English
 (`ask_zanmel_first`) may be somebody's sentence, or a product that the interface is about (`get_netsuite_invoice`). The
 word does not tell them apart, but who else uses it does: the toolbox that declares the function, runs of several
 sources and tasks whose calls were answered, another name of the same app, somebody's request. The last two do not
-attest a name that is a clause (`copy_before_the_dome_opens`), and only a schema attests an argument that is one. A name
-that nothing attests is replaced by a digest, so that its calls still count.
+attest a name that is a clause (`copy_before_the_dome_opens`). Only a toolbox attests a clause with a word of no list
+(`pass_is_zanmel`), and an argument that is a clause. A name that nothing attests is replaced by a digest, so that its
+calls still count.
 """
 
 from __future__ import annotations
@@ -138,11 +139,12 @@ class AttestedNames:
 
     def _is_attested(self, function: str, toolboxes: set[str]) -> bool:
         app, _, name = function.partition(".")
-        if app not in toolboxes and self._is_used((function, "")):
-            return True
-        if _is_clause(name) or (app != _OF_COMMANDS and _MIXED_JOINTS.search(name)):
-            return False
         strange = strange_words(name)
+        is_odd = _is_clause(name) or (app != _OF_COMMANDS and _MIXED_JOINTS.search(name) is not None)
+        if app not in toolboxes and self._is_used((function, "")) and not (is_odd and strange):
+            return True
+        if is_odd:
+            return False
         if not strange or (app == _OF_COMMANDS and not is_phrase_with_name(name)):
             return True
         if app in toolboxes:
