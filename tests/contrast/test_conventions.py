@@ -127,3 +127,15 @@ def test_a_long_number_is_a_convention_if_it_is_round_or_its_name_says_what_it_s
         for number in range(4)
     ]
     assert Vocabulary(tasks).keeps("Desk.order", argument, value) == is_shown
+
+
+def test_the_only_value_of_an_argument_is_made_of_words_that_we_know_unless_its_name_says_what_it_sorts() -> None:
+    strange = [task(number, "a", "b", owner="zanmelk-opal") for number in range(4)]
+    assert not Vocabulary(strange).conventions.keeps("Desk.assign", "owner", "zanmelk-opal")
+    others = [task(number, "a", "b", owner="night-shift") for number in range(4, 8)]
+    assert Vocabulary([*strange, *others]).conventions.keeps("Desk.assign", "owner", "zanmelk-opal")
+    desks = [
+        [run(source, True, call("Desk.assign", {"desk": "zanmelk-opal"}), "Done.", task_id=f"t{n}") for source in "ab"]
+        for n in range(4)
+    ]
+    assert Vocabulary(desks).conventions.keeps("Desk.assign", "desk", "zanmelk-opal")

@@ -13,7 +13,12 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse_recorded
 from contramem.contrast.placeholder_types import ROLES, names_where
-from contramem.contrast.plain_words import could_be_a_choice, may_name_constant, sorts_things
+from contramem.contrast.plain_words import (
+    could_be_a_choice,
+    is_unknown_constant,
+    may_name_constant,
+    sorts_things,
+)
 from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
@@ -89,6 +94,7 @@ class Conventions:
             slot in self._tasks
             and len(self._tasks[slot].get(value, ())) >= MIN_TASKS
             and len(self._sources[slot].get(value, ())) >= MIN_SOURCES
+            and (sorts_things(argument) or not is_unknown_constant(self._tasks[slot]))
         )
 
     def of(self, function: str, argument: str, value: object) -> SharedValue | None:
