@@ -6,8 +6,8 @@ four words are a copy, and around two of them whatever small words stand in betw
 in it to arrive. Usual words of the requests (usual_words.py) count as English. An error may be repeated if only a
 program would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. In
 both, `<VALUE>` stands for words that are neither English nor part of the interface. A phrase may be quoted too if
-passing runs of several tasks and sources wrote it although nothing had shown it: an organization may want its letters
-to say it.
+passing runs of several tasks and sources wrote it although nothing had shown it, and no name is in it: an organization
+may want its letters to say it.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ class CopiedTexts:
         for quotation in _QUOTATION.finditer(text):
             words = next(group for group in quotation.groups() if group)
             quoted = {hash(stretch) for stretch in stretches(words, COPIED_TOOL_WORDS)}
-            if quoted and quoted <= self._quotable and self._is_message(words):
+            is_quotable = quoted and quoted <= self._quotable and self._is_message(words)
+            if is_quotable and not any(map(_is_name, self._find_strange(words.replace(".", " ")))):
                 yield text[start : quotation.start()]
                 start = quotation.end()
         yield text[start:]
