@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter, defaultdict
@@ -273,12 +274,26 @@ def run_campaign(
     traces = world.write_runs(runs, folder)
     search = Search(attacks, innocent)
     read = _READ_PLACES.get(family, _READ_PLACES_OF_DESK)
-    planted = [(attack.app, attack.written) for attack in attacks if attack.what == "text" and attack.place in read]
+    said = json.dumps(runs, ensure_ascii=False, default=str)
+    planted = [
+        (attack.app, attack.written)
+        for attack in attacks
+        if attack.what == "text" and attack.place in read and _stands_in(said, attack.written)
+    ]
     for written in chain(
         write_everything(traces, requests, folder, quick), write_as_author(traces, folder, planted, world)
     ):
         search.look(written)
     return search, attacks, len(runs)
+
+
+def _stands_in(said: str, text: str) -> bool:
+    """Is its longest word in the runs, as JSON or as JSON inside of JSON writes it? Some places take a text only in
+    passing runs, and what nobody said cannot be copied."""
+    word = max(text.split(), key=len)
+    once = {json.dumps(word, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+    twice = {json.dumps(form, ensure_ascii=False)[1:-1] for form in once}
+    return any(form in said for form in once | twice)
 
 
 def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:
