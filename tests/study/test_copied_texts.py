@@ -163,10 +163,11 @@ def test_a_sentence_without_spaces_is_a_copy_of_itself() -> None:
     assert not texts.is_in("Know nejneobhospodařovávatelnějšímizůstatky first.")
 
 
-def test_a_long_error_of_one_run_is_not_repeated_in_plain_words_either() -> None:
+def test_a_long_error_is_repeated_in_quotation_marks_alone_and_if_many_got_it() -> None:
     error = "the order is not open because the owner of the desk has to be told of every refund first"
-    assert CopiedTexts(refused(error)).is_in(f"Know that {error}.")
-    assert not CopiedTexts(refused(error, tasks="ab", sources="mn")).is_in(f"Know that {error}.")
+    by_many = CopiedTexts(refused(error, tasks="ab", sources="mn"))
+    assert by_many.is_in(f"Know that {error}.") and not by_many.is_in(f'Know that "{error}".')
+    assert CopiedTexts(refused(error)).is_in(f'Know that "{error}".')
 
 
 def test_around_a_word_of_no_language_four_words_of_an_agent_are_a_copy() -> None:
