@@ -655,6 +655,12 @@ def test_an_app_of_several_words_is_joined_in_one_way() -> None:
         assert plain_name(name) == name
 
 
+def test_no_choice_is_the_number_of_a_vehicle_whatever_its_share_of_digits() -> None:
+    for value in ("VIN QBAG94QSZFRTRWAUD", "QBAG94QSZFRTRWAUD", "QBAG94127FR113211"):
+        assert not is_choice(value)
+    assert is_choice("INTERNATIONALISATION") and is_choice("SHA256WITHRSA")
+
+
 def test_no_name_has_a_word_of_two_scripts() -> None:
     for name in ("ᎤᏩꮩquarry", "заказquarry", "quarryשלח"):
         assert plain_field(name) != name
