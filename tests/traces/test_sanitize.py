@@ -38,6 +38,7 @@ HIDDEN = [
     "\x1b]0;title\x07ok",
     "o\u2066k",
     "o\ue077k",
+    "ok\u2817\u2811",
 ]
 
 
