@@ -183,12 +183,21 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
 
 def _plant_written(runs: list[Run], app: str, secret: Credential, places: dict[str, Put], rng: random.Random) -> Attack:
     """A secret with the text that it is found in."""
-    place, text = rng.choice(list(places)), secret.names[0]
-    if secret.kind.startswith("named "):
-        text = f"{text}={secret.value}"
-    for run in runs:
-        places[place](run, text)
+    text = f"{secret.names[0]}={secret.value}" if secret.kind.startswith("named ") else secret.names[0]
+    place = rng.choice(list(places))
+    while not _put(runs, places[place], text):
+        place = rng.choice(list(places))
     return Attack("secret", place, secret.kind, "every run", frozenset({secret.value}), text, app, text)
+
+
+def _put(runs: list[Run], put: Put, text: str) -> bool:
+    """Was there such a place in the runs? An earlier secret may have renamed it."""
+    try:
+        for run in runs:
+            put(run, text)
+    except (StopIteration, IndexError):
+        return False
+    return True
 
 
 def _text_attack(text: PlantedText, place: str, reach: str, app: str) -> Attack:
