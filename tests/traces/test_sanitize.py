@@ -656,6 +656,11 @@ def test_an_app_of_several_words_is_joined_in_one_way() -> None:
         assert plain_name(name) == name
 
 
+def test_no_choice_is_made_like_a_password() -> None:
+    assert not is_choice("Jade#77") and not is_choice("Onyx%756")
+    assert is_choice("tier #2") and is_choice("C#") and is_choice("4g_5g_preferred")
+
+
 def test_no_choice_is_the_number_of_a_vehicle_whatever_its_share_of_digits() -> None:
     for value in ("VIN QBAG94QSZFRTRWAUD", "QBAG94QSZFRTRWAUD", "QBAG94127FR113211"):
         assert not is_choice(value)

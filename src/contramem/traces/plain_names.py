@@ -76,7 +76,7 @@ _BIRTHDAY = re.compile(
 _MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
 """A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
 _MADE_UP_IN_FIELD = re.compile(r"[A-Za-z]{3,}(?:[+&~#%*?]\d{2,}|\d{2,}[+#&~%*?])(?![A-Za-z\d])")
-"""In the name of a field, other signs before a number count nothing either."""
+"""In the name of a field or an ability and in a choice, other signs before a number count nothing either."""
 _TWO_JOINTS = re.compile(r"(?=.*[^\W_]_[^\W_])(?=.*[^\W_][ -]+[^\W_])")
 _NAMES_APART = re.compile(r"__|[./:]")
 _BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
@@ -160,7 +160,8 @@ def plain_source(text: str) -> str:
 
 def is_choice(value: str) -> bool:
     """Could `value` be a choice of an interface: a few plain words, and no number of anybody's?"""
-    return _CHOICE.fullmatch(value) is not None and plain_label(value, MAX_CHOICE_WORDS) == value
+    is_made_up = _CHOICE.fullmatch(value) is None or _MADE_UP_IN_FIELD.search(value) is not None
+    return not is_made_up and plain_label(value, MAX_CHOICE_WORDS) == value
 
 
 @lru_cache(maxsize=8192)
