@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter, defaultdict
@@ -182,12 +183,21 @@ def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, fa
 
 def _plant_written(runs: list[Run], app: str, secret: Credential, places: dict[str, Put], rng: random.Random) -> Attack:
     """A secret with the text that it is found in."""
-    place, text = rng.choice(list(places)), secret.names[0]
-    if secret.kind.startswith("named "):
-        text = f"{text}={secret.value}"
-    for run in runs:
-        places[place](run, text)
+    text = f"{secret.names[0]}={secret.value}" if secret.kind.startswith("named ") else secret.names[0]
+    place = rng.choice(list(places))
+    while not _put(runs, places[place], text):
+        place = rng.choice(list(places))
     return Attack("secret", place, secret.kind, "every run", frozenset({secret.value}), text, app, text)
+
+
+def _put(runs: list[Run], put: Put, text: str) -> bool:
+    """Was there such a place in the runs? An earlier secret may have renamed it."""
+    try:
+        for run in runs:
+            put(run, text)
+    except (StopIteration, IndexError):
+        return False
+    return True
 
 
 def _text_attack(text: PlantedText, place: str, reach: str, app: str) -> Attack:
@@ -273,12 +283,26 @@ def run_campaign(
     traces = world.write_runs(runs, folder)
     search = Search(attacks, innocent)
     read = _READ_PLACES.get(family, _READ_PLACES_OF_DESK)
-    planted = [(attack.app, attack.written) for attack in attacks if attack.what == "text" and attack.place in read]
+    said = json.dumps(runs, ensure_ascii=False, default=str)
+    planted = [
+        (attack.app, attack.written)
+        for attack in attacks
+        if attack.what == "text" and attack.place in read and _stands_in(said, attack.written)
+    ]
     for written in chain(
         write_everything(traces, requests, folder, quick), write_as_author(traces, folder, planted, world)
     ):
         search.look(written)
     return search, attacks, len(runs)
+
+
+def _stands_in(said: str, text: str) -> bool:
+    """Is its longest word in the runs, as JSON or as JSON inside of JSON writes it? Some places take a text only in
+    passing runs, and what nobody said cannot be copied."""
+    word = max(text.split(), key=len)
+    once = {json.dumps(word, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+    twice = {json.dumps(form, ensure_ascii=False)[1:-1] for form in once}
+    return any(form in said for form in once | twice)
 
 
 def _innocent_words(folder: Path, world: ModuleType, quick: bool) -> frozenset[str]:

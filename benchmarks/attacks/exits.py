@@ -34,6 +34,8 @@ that copies texts of runs gets into a bank. Author: what instruments tell a mode
 MAX_PAGES_OF_A_KIND = 400
 FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _QUOTED = re.compile(r"‹[^‹›]*›")
+_DECISION_NUMBER = re.compile(r"^\d+ ", re.MULTILINE)
+"""A PIN may be the number of a decision by chance."""
 
 
 class Written(NamedTuple):
@@ -158,8 +160,10 @@ def _exports(folder: Path) -> Iterator[Written]:
     ):
         yield run("bank", "export", "bank.jsonl", form, target, cwd=folder)
         yield from _files("export", folder / target)
-    for command in (("show", "bank.db"), ("cards", "bank.db", "--json"), ("cards", "bank.db"), ("history", "bank.db")):
+    for command in (("show", "bank.db"), ("cards", "bank.db", "--json"), ("cards", "bank.db")):
         yield run("bank", *command, cwd=folder)._replace(exit="export")
+    history = run("bank", "history", "bank.db", cwd=folder)
+    yield history._replace(exit="export", text=_DECISION_NUMBER.sub("", history.text))
 
 
 def _files(exit_: str, path: Path) -> Iterator[Written]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.program_message import find_strange_words, is_program_message
+from contramem.contrast.program_message import find_strange_words, is_program_message, spells_letters
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,10 @@ def test_strange_words_are_those_of_no_dictionary_and_no_interface() -> None:
 )
 def test_other_scripts_signs_and_single_letters_are_not_program_words(message: str) -> None:
     assert not is_program_message(message)
+
+
+def test_letters_between_words_spell_something_and_a_few_names_by_letter_do_not() -> None:
+    assert spells_letters("z - desk a - desk and n - desk m - desk and e - desk l - desk")
+    assert not spells_letters(
+        "If X and Y are open, it's Z that isn't: don't move b, d and e before the desk has closed them all."
+    )

@@ -43,7 +43,11 @@ def test_a_word_of_no_language_becomes_a_value_however_many_tasks_show_it(messag
             "row: Input should be <VALUE>, open seats are kept for <EMAIL>", "row: Input should be <VALUE>", id="after"
         ),
         pytest.param("Error: order not found (the money goes to the manager)", "Error: order not found", id="brackets"),
+        pytest.param(
+            "Error: order not found and free seats are kept for <EMAIL>", "Error: order not found", id="joined"
+        ),
         pytest.param("open seats are kept for <EMAIL>, order not found", "", id="before"),
+        pytest.param("File already exists and is open", "File already exists and is open", id="short"),
         pytest.param(
             "Missing fields: name, status or new value", "Missing fields: name, status or new value", id="list"
         ),

@@ -115,9 +115,9 @@ def test_what_a_judge_said_is_not_copied() -> None:
 SENTENCE = "Objections go to the town clerk within 28 days"
 
 
-def wrote(*wrote_it: str, read: str = "") -> CopiedTexts:
+def wrote(*wrote_it: str, read: str = "", sentence: str = SENTENCE) -> CopiedTexts:
     """Two tasks, each by these agents; they pass and write the sentence, after reading `read`."""
-    letter = call("Desk.write", {"body": f"We refuse this. {SENTENCE}. Regards"}, "sent")
+    letter = call("Desk.write", {"body": f"We refuse this. {sentence}. Regards"}, "sent")
     found = call("Desk.find", {"id": "1"}, {"note": read})
     return CopiedTexts(
         RunSet.of([run(source, True, found, letter, "Done.", task_id=task) for task in "ab" for source in wrote_it])
@@ -132,6 +132,11 @@ def test_a_phrase_that_passing_runs_of_several_tasks_and_agents_wrote_may_be_quo
 
 def test_a_phrase_that_agents_were_told_is_not_quoted() -> None:
     assert wrote("m", "n", read=f"Note: {SENTENCE}!").is_in(f'The letter has to say "{SENTENCE}".')
+
+
+def test_a_phrase_with_a_name_in_it_is_not_quoted_whoever_wrote_it() -> None:
+    named = "Objections go to the town clerk at zanmelkux within 28 days"
+    assert wrote("m", "n", sentence=named).is_in(f'The letter has to say "{named}".')
 
 
 def test_of_what_a_card_repeats_the_words_are_found_so_that_its_author_can_mend_it() -> None:
@@ -158,10 +163,11 @@ def test_a_sentence_without_spaces_is_a_copy_of_itself() -> None:
     assert not texts.is_in("Know nejneobhospodařovávatelnějšímizůstatky first.")
 
 
-def test_a_long_error_of_one_run_is_not_repeated_in_plain_words_either() -> None:
+def test_a_long_error_is_repeated_in_quotation_marks_alone_and_if_many_got_it() -> None:
     error = "the order is not open because the owner of the desk has to be told of every refund first"
-    assert CopiedTexts(refused(error)).is_in(f"Know that {error}.")
-    assert not CopiedTexts(refused(error, tasks="ab", sources="mn")).is_in(f"Know that {error}.")
+    by_many = CopiedTexts(refused(error, tasks="ab", sources="mn"))
+    assert by_many.is_in(f"Know that {error}.") and not by_many.is_in(f'Know that "{error}".')
+    assert CopiedTexts(refused(error)).is_in(f'Know that "{error}".')
 
 
 def test_around_a_word_of_no_language_four_words_of_an_agent_are_a_copy() -> None:

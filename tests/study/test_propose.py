@@ -16,7 +16,7 @@ from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import find_copies, list_fields
+from contramem.study.proposal_checks import check_card, find_copies, list_fields
 from contramem.study.related_cards import relate
 from contramem.study.run_set import LoadedRuns, RunSet
 from contramem.traces.trajectory import Trajectory
@@ -317,6 +317,13 @@ def test_a_card_that_repeats_a_sentence_of_a_result_or_a_message_is_refused() ->
     assert any(
         complaint.startswith("completion repeats") for complaint in find_copies(list_fields(listed), RunSet.of(told))
     )
+
+
+def test_a_card_that_spells_a_name_letter_by_letter_is_refused() -> None:
+    told = [run("m", True, call("Desk.find", {"id": "1"}, {"note": "x"}), "Done.", task_id=task) for task in "ab"]
+    card = Proposal(title="Pay first", when="An order.", rule="z - pay a - pay and n - pay m - pay and l - pay k - pay")
+    objections = list(check_card(card, RunSet.of(told), frozenset()))
+    assert "rule spells something letter by letter; write it in words." in objections
 
 
 def test_objections_name_the_fields_as_their_author_does() -> None:

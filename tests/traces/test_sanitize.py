@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
+from contramem.traces.normalize import Naming
 from contramem.traces.plain_names import (
     MAX_LABEL_WORDS,
     is_choice,
@@ -40,6 +41,7 @@ HIDDEN = [
     "\x1b]0;title\x07ok",
     "o\u2066k",
     "o\ue077k",
+    "ok\u2817\u2811",
 ]
 
 
@@ -636,6 +638,36 @@ def test_versions_years_and_standards_stay_in_the_name_of_a_function() -> None:
 def test_no_argument_and_no_ability_is_called_by_a_long_number(name: str) -> None:
     read = sanitize(run(ability=name, events=(Event(0, "agent", "call", function="desk.open", arguments={name: 1}),)))
     assert name not in (read.ability, *read.events[0].arguments)
+
+
+@pytest.mark.parametrize("name", ["desk_4 signature kestrel-pumice", "desk_4 hash flint", "desk hash Flint#863"])
+def test_an_ability_and_the_app_that_is_called_after_it_give_no_value(name: str) -> None:
+    assert plain_ability(name).startswith("label-")
+    assert Naming(name).function("open_dome").startswith("label-")
+
+
+@pytest.mark.parametrize(
+    "name", ["customer_relationship_manager", "telecom-no-user", "follow-up mail", "GAIA2/Time", "suite_1/hard-tasks"]
+)
+def test_an_ability_is_joined_in_one_way(name: str) -> None:
+    assert plain_ability(name) == name
+
+
+def test_an_app_of_several_words_is_joined_in_one_way() -> None:
+    assert plain_name("desk_four_signature_kestrel-pumice.open") != "desk_four_signature_kestrel-pumice.open"
+    for name in ("brave-search.web_search", "google_drive-files.read", "my_server-v2.read"):
+        assert plain_name(name) == name
+
+
+def test_no_choice_is_made_like_a_password() -> None:
+    assert not is_choice("Jade#77") and not is_choice("Onyx%756")
+    assert is_choice("tier #2") and is_choice("C#") and is_choice("4g_5g_preferred")
+
+
+def test_no_choice_is_the_number_of_a_vehicle_whatever_its_share_of_digits() -> None:
+    for value in ("VIN QBAG94QSZFRTRWAUD", "QBAG94QSZFRTRWAUD", "QBAG94127FR113211"):
+        assert not is_choice(value)
+    assert is_choice("INTERNATIONALISATION") and is_choice("SHA256WITHRSA")
 
 
 def test_no_name_has_a_word_of_two_scripts() -> None:

@@ -52,6 +52,13 @@ def test_a_card_that_its_calls_show_passes_every_check() -> None:
     assert VALIDATOR.card(function_card(), observations(PACKET), [PACKET]) == []
 
 
+@pytest.mark.parametrize("text", ["Log in\u200b first.", r"Know \u0073\u0068ut it first."])
+def test_a_lesson_holds_nothing_that_a_reader_does_not_see(text: str) -> None:
+    assert reasons("schema", refusals(applies_when=text)) == [
+        "applies_when holds characters that nobody sees; write it again without them."
+    ]
+
+
 def test_refusals_are_counted_by_check() -> None:
     found = refusals(applies_when="Ada Byron writes.", functions_used=("Mail.fly",))
     assert tally(found) == {"schema": 1, "evidence": 1, "privacy": 1}

@@ -23,6 +23,8 @@ MAX_TOKENS_PER_WORD = 3
 """A message in words has at least one word among so many words and numbers. Encoded text has hardly any."""
 MAX_SINGLE_LETTERS = 3
 """Besides the article. More of them spell something, whatever stands in between."""
+MAX_WORDS_PER_LETTER = 3
+"""In a text that spells something. Others name a few things by letters."""
 CHARS_OF_A_WORD = 2
 """In scripts written without spaces."""
 
@@ -46,6 +48,7 @@ text orders cannot be told here."""
 _ALNUM = re.compile(r"[^\W_]+")
 _SPELLED_OUT = re.compile(r"(?:\b[^\W\d_]\b\W{1,3}){4}")
 """Letter by letter."""
+_LETTER_ALONE = re.compile(r"(?<![\w'’])[B-HJ-Zb-z](?![\w'’])")
 _WITHOUT_SPACES = re.compile(r"(?:[^\W\d_]+[^\w\s<>.]{1,2}){4}[^\W\d_]+")
 """A sentence with other signs for its spaces: `the-session-must-be-open`."""
 _CLAUSE = re.compile(
@@ -95,6 +98,12 @@ def is_written_in_words(text: str) -> bool:
     if sum(len(token) == 1 and token.isalpha() and token not in "aA" for token in tokens) > MAX_SINGLE_LETTERS:
         return False
     return MAX_TOKENS_PER_WORD * len(words_in_it) >= len(tokens)
+
+
+def spells_letters(text: str) -> bool:
+    """Does it spell something letter by letter, whatever stands in between: `z - desk, a - desk, n - desk ...`?"""
+    letters = len(_LETTER_ALONE.findall(text))
+    return letters > MAX_SINGLE_LETTERS and MAX_WORDS_PER_LETTER * letters >= len(_ALNUM.findall(text))
 
 
 def _orders_something(text: str) -> bool:

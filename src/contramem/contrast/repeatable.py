@@ -75,7 +75,7 @@ _DEMAND = re.compile(
     r"\b(?:(?:must|should) (?:be|not|match|equal|have|contain)|(?:has|have|needs?) to be)\b", re.IGNORECASE
 )
 """How programs say what they would have taken."""
-_DIVIDER = re.compile(r"[,;]\s|\s[-–—]+\s|\s\(|$")
+_DIVIDER = re.compile(r"[,;]\s|\s(?:[-–—]+|and|but|so|while)\s|\s\(|$")
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|(?:^|[/.:] )(?:human|user|assistant|system): |<(?!(?:"
@@ -191,14 +191,14 @@ def _quote_one_statement(message: str) -> str:
     """The message up to where it goes on with something else than its complaint: `Input should be <VALUE>, unsold seats
     go to <EMAIL>`. Empty if it says something else first. What it lists belongs to the complaint."""
     complaints = [match.end() for form in (_FAILURE, _PROBLEM, _DEMAND) if (match := form.search(message))]
-    start = 0
+    end = start = 0
     for divider in _DIVIDER.finditer(message):
         if complaints and count_own_words(message[start : divider.start()]) > MAX_LISTED_WORDS:
             if divider.start() < min(complaints):
                 return ""
             if start > min(complaints):
-                return message[:start].rstrip(" ,;-–—(")
-        start = divider.end()
+                return message[:end]
+        end, start = divider.span()
     return message
 
 

@@ -3,11 +3,11 @@
 Such text may have told the author to. What agents say is compared in long stretches, because authors share some words
 with any long answer; what tools say, in shorter ones. Around a word that is neither English nor part of the interface,
 four words are a copy, and around two of them whatever small words stand in between: whoever plants a text wants a name
-in it to arrive. Usual words of the requests (usual_words.py) count as English. An error may be repeated if only a
+in it to arrive. Usual words of the requests (usual_words.py) count as English. A short error may be repeated if only a
 program would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. In
 both, `<VALUE>` stands for words that are neither English nor part of the interface. A phrase may be quoted too if
-passing runs of several tasks and sources wrote it although nothing had shown it: an organization may want its letters
-to say it.
+passing runs of several tasks and sources wrote it although nothing had shown it, and no name is in it: an organization
+may want its letters to say it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MIN_NAME_CHARS = 6
 """Of a word that is a copy alone, unless it is a word of the trade."""
 MIN_TASKS_OF_TRADE = 2
 MAX_PLAIN_WORDS = 10
-"""Of an error that may be repeated though only one run got it: a complaint takes few words."""
+"""Of an error that may be repeated without quotation marks: a complaint takes few words, and more may say anything."""
 _ESCAPED_SPACE = re.compile(r"\\+[nrt]")
 _WORD = re.compile(rf"{UNSPACED_LETTER}|(?<!\w)(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
@@ -135,7 +135,8 @@ class CopiedTexts:
         for quotation in _QUOTATION.finditer(text):
             words = next(group for group in quotation.groups() if group)
             quoted = {hash(stretch) for stretch in stretches(words, COPIED_TOOL_WORDS)}
-            if quoted and quoted <= self._quotable and self._is_message(words):
+            is_quotable = quoted and quoted <= self._quotable and self._is_message(words)
+            if is_quotable and not any(map(_is_name, self._find_strange(words.replace(".", " ")))):
                 yield text[start : quotation.start()]
                 start = quotation.end()
         yield text[start:]
@@ -196,10 +197,10 @@ class CopiedTexts:
                     masked[raw] = self._mask_names(raw)
                 error = masked[raw]
                 errors.add(run, self._hashes(error))
-                if self._is_message(error) and is_program_message(error, self._run_set.functions):
-                    is_long = len(error.split()) > MAX_PLAIN_WORDS
-                    needs_many = is_long or count_strange_words(error, self._run_set.functions)
-                    (doubtful if needs_many else plain).update(self._hashes(error))
+                is_short = len(error.split()) <= MAX_PLAIN_WORDS and self._is_message(error)
+                if is_short and is_program_message(error, self._run_set.functions):
+                    is_plain = not count_strange_words(error, self._run_set.functions)
+                    (plain if is_plain else doubtful).update(self._hashes(error))
         repeatable = plain | (doubtful & errors.by_many) | trade.hashes
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
         return left, errors.by_many | (phrases.by_many - shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from contramem.contrast.program_message import spells_letters
 from contramem.errors import GuardError
 from contramem.study.ask import read_guard
 from contramem.study.copied_texts import texts_of
@@ -44,6 +45,8 @@ def check_card(proposal: Proposal, run_set: RunSet, functions: frozenset[str]) -
         elif people := list(dict.fromkeys(find_person_names(field.text, allowed))):
             named = ", ".join(map(repr, people))
             yield f"{field.name} seems to name somebody ({named}); say the role instead, or write it in small letters."
+        if spells_letters(field.text):
+            yield f"{field.name} spells something letter by letter; write it in words."
         if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
 

@@ -15,11 +15,11 @@ _TURNED = re.compile("[\u202d\u202e][^\u202c\n]*\u202c?")
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 HIDDEN = (
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\u202a-\u202e\u2060-\u206f\u2800-\u28ff\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
 )
 """Control, zero-width, bidirectional, filler, variation, tag and private-use characters, as the inside of a
-character class."""
+character class. And Braille: terminals draw with it, and a text in it is one that no check reads."""
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
 

@@ -35,7 +35,7 @@ _MACHINE = re.compile(
 links, telephones, accounts in groups."""
 _DRAWN = re.compile(
     r"(?<![A-Z\d])(?=[A-Z-]*\d)[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,}(?![A-Z\d])"
-    r"|(?<![A-Za-z\d])(?=(?:[A-Z]*\d){5})(?=(?:\d*[A-Z]){6})(?!\w*20[123]\d[01]\d)[A-Z\d]{15,}(?![A-Za-z\d])"
+    r"|(?<![A-Za-z\d])(?=(?:[A-Z]*\d){5}|[A-Z]+\d+[A-Z])(?=(?:\d*[A-Z]){6})(?!\w*20[123]\d[01]\d)[A-Z\d]{15,}(?![A-Za-z\d])"
     r"|\s(?=\S*\d)(?=\S*[A-Za-z])[\w-]{12,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{28,}"
 )
 """What was drawn and not named: a key of a licence, a long word of capitals and digits (driving licences, numbers of

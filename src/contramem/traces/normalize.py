@@ -14,6 +14,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden
 from contramem.traces.effects import effect_of
+from contramem.traces.plain_names import plain_ability
 from contramem.traces.result_errors import error_in
 from contramem.traces.secrets import secrets_in_prose
 from contramem.traces.shell import exit_code_error, shell_call
@@ -47,7 +48,7 @@ class Naming:
         aliases: Mapping[str, str] | None = None,
         effects: Mapping[str, Effect] | None = None,
     ) -> None:
-        self.fallback = fallback
+        self.fallback = plain_ability(fallback)  # a label of the trace, before it is made an identifier
         self.forced = forced
         self.aliases = aliases or {}
         self.effects = effects or {}

@@ -73,7 +73,9 @@ _PAPER_ALONE = re.compile(r"[A-Z]{1,3} ?\d{6,}[A-Z]{0,2}")
 _MADE_UP = re.compile(r"[A-Za-z]{3,}(?:[+&~]\d{2,}|\d{2,}[+#&~])(?![A-Za-z\d])")
 """A word, a number and a sign, as passwords are made: `usher:Newt+28`."""
 _MADE_UP_IN_FIELD = re.compile(r"[A-Za-z]{3,}(?:[+&~#%*?]\d{2,}|\d{2,}[+#&~%*?])(?![A-Za-z\d])")
-"""In the name of a field, other signs before a number count nothing either."""
+"""In the name of a field or an ability and in a choice, other signs before a number count nothing either."""
+_TWO_JOINTS = re.compile(r"(?=.*[^\W_]_[^\W_])(?=.*[^\W_][ -]+[^\W_])")
+_NAMES_APART = re.compile(r"__|[./:]")
 _BETWEEN_PARTS = re.compile(r"[\s+,=&~#]+")
 _LATIN = r"A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _BESIDE_LATIN = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7afΓΔΘΛΞΠΣΦΨΩαβγδζηθλμξπσςφψω"
@@ -146,8 +148,10 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
 
 @lru_cache(maxsize=8192)
 def plain_ability(text: str) -> str:
-    """The name of an ability or a scenario, which stands on cards as names of functions do: without a long number."""
-    return f"label-{digest(text)[:6]}" if _has_long_number(text) else plain_label(text)
+    """The name of an ability or an app, which stands on cards: no long number, no word with a number as
+    passwords are made, and words joined in one way."""
+    is_value = _has_long_number(text) or _MADE_UP_IN_FIELD.search(text) or _is_joined_in_two_ways(text)
+    return f"label-{digest(text)[:6]}" if is_value else plain_label(text)
 
 
 def plain_source(text: str) -> str:
@@ -157,7 +161,8 @@ def plain_source(text: str) -> str:
 
 def is_choice(value: str) -> bool:
     """Could `value` be a choice of an interface: a few plain words, and no number of anybody's?"""
-    return _CHOICE.fullmatch(value) is not None and plain_label(value, MAX_CHOICE_WORDS) == value
+    is_made_up = _CHOICE.fullmatch(value) is None or _MADE_UP_IN_FIELD.search(value) is not None
+    return not is_made_up and plain_label(value, MAX_CHOICE_WORDS) == value
 
 
 @lru_cache(maxsize=8192)
@@ -242,6 +247,12 @@ def _is_number_of_something(text: str) -> bool:
     return any(word.lower() not in _COUNTED for word in _NUMBER_OF_SOMETHING.findall(text))
 
 
+def _is_joined_in_two_ways(text: str) -> bool:
+    """`desk_4 signature kestrel-pumice`: underscores join an identifier, spaces and hyphens words. Both together join
+    a name to something else. `server__tool-set` and `suite_1/hard-tasks` have two names."""
+    return any(map(_TWO_JOINTS.search, _NAMES_APART.split(text)))
+
+
 def _is_pair(label: str) -> bool:
     """`locker_code hazel`, `first pet: newt`: no model and no run is called so. An ability may be: `password reset`."""
     return ": " in label or ("_" in label and " " in label)
@@ -320,7 +331,9 @@ def plain_name(name: str) -> str:
     app, dot, function = _normalize(name).partition(".")
     if dot and not (app and function):  # hidden characters were all of one half
         app, function = app or f"unnamed_{digest(name)[:6]}", function or f"unnamed_{digest(name)[:6]}"
-    plain = _plain_part(app) if _count_words(app) <= MAX_APP_WORDS else f"unnamed_{digest(app)[:6]}"
+    words_of_app = _count_words(app)
+    is_app = words_of_app <= MAX_APP_WORDS and not (words_of_app > MAX_LABEL_PARTS and _is_joined_in_two_ways(app))
+    plain = _plain_part(app) if is_app else f"unnamed_{digest(app)[:6]}"
     if plain != app and plain.startswith("unnamed_"):
         return f"{plain}{dot}{f'unnamed_{digest(function)[:6]}' if function else ''}"
     return f"{plain}{dot}{_plain_part(function)}"

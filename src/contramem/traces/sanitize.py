@@ -26,6 +26,7 @@ from contramem.traces.plain_names import (
     plain_field,
     plain_file,
     plain_key,
+    plain_label,
     plain_name,
     plain_source,
 )
@@ -38,7 +39,7 @@ MIN_KEPT_CHARS, MAX_KEPT_CHARS = 100, 20_000
 
 _LABELS: dict[str, Callable[[str], str]] = {
     "ability": plain_ability,
-    "scenario_id": plain_ability,
+    "scenario_id": plain_label,
     "source": plain_source,
     "run": plain_source,
     "task_id": plain_key,

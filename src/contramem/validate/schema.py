@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.traces.characters import has_hidden
+from contramem.traces.characters import has_hidden, undo_escapes
 from contramem.validate.case import Case
 
 MAX_FIELD_CHARS = 600
@@ -39,7 +39,7 @@ def schema(case: Case) -> Iterator[str]:
 def _lengths(case: Case) -> Iterator[str]:
     for field in case.fields:
         limit = MAX_TAG_CHARS if field.name == "tags" else MAX_FIELD_CHARS
-        if has_hidden(field.text):
+        if has_hidden(field.text) or undo_escapes(field.text) != field.text:
             yield f"{field.name} holds characters that nobody sees; write it again without them."
         if len(field.text) > limit:
             yield f"{field.name} has {len(field.text)} characters; at most {limit} are allowed."
