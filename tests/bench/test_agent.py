@@ -20,8 +20,8 @@ from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance
 from contramem.inject.provider import TextMemory
 from contramem.retrieve.hit import Query
-from contramem.traces.pool import content_digest
 from contramem.traces.read import read_traces
+from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Tool
 from contramem.traces.write import write_traces
 

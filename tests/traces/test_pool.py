@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.traces.pool import Pool, content_digest
+from contramem.traces.pool import Pool
+from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Event, Origin, Outcome, Trajectory
 
 

@@ -8,7 +8,8 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.traces.run_table import DIGEST_BYTES, ListedRun, RunIndex, RunName, RunSketch, RunTable
+from contramem.traces.run_content import DIGEST_BYTES
+from contramem.traces.run_table import ListedRun, RunIndex, RunName, RunSketch, RunTable
 
 
 def sketch(ability: str, passed: bool | None, called: Sequence[str]) -> RunSketch:

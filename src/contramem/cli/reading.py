@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -19,12 +19,13 @@ from contramem.kept_work import NO_WORK, Work
 from contramem.traces.effects import read_effects
 from contramem.traces.locations import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
-from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces, readers
-from contramem.traces.read_shards import RunReading
 from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.session_rules import RULES
 from contramem.traces.trajectory import Tool, Trajectory
+
+if TYPE_CHECKING:
+    from contramem.traces.pool import Pool
 
 SHOWN_PROBLEMS = 10
 
@@ -151,6 +152,10 @@ def read_pool(
 
     Descriptions of tools in the runs are added to `tools`.
     """
+    # Imported on use: commands that only look at runs do not wait for the index of a pool.
+    from contramem.traces.pool import Pool
+    from contramem.traces.read_shards import RunReading
+
     with Pool() as pool:
         with reading(paths, options) as files:
             runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)), work)

@@ -18,7 +18,7 @@ import msgspec
 from contramem.bank.database import escape_like
 from contramem.contrast.packet import Packet, mask_task, packet_of
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import content_digest
+from contramem.traces.run_content import content_digest
 from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Trajectory
 from contramem.whole_file import make_private

@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from tempfile import SpooledTemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from contramem.traces.run_content import content_digest, digest_row, encode_run
 from contramem.traces.run_table import (
-    DIGEST_BYTES,
     ListedRun,
     RunIndex,
     RunName,
@@ -30,42 +30,9 @@ SHARD_BYTES = 1 << 20
 BATCH_BYTES = 256 << 10
 """Size of the rows that are written at a time."""
 
-_NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[Origin, msgspec.Raw]).decode
 _decode_run = msgspec.msgpack.Decoder(Trajectory).decode
-
-
-def content_digest(trajectory: Trajectory) -> bytes:
-    """What makes a run the same run wherever it was read: all of it but its origin and its system prompt, which the
-    first versions did not keep: a run that they numbered keeps its number."""
-    return _digest(_encode_run(msgspec.structs.replace(trajectory, system="") if trajectory.system else trajectory))
-
-
-def _encode_run(trajectory: Trajectory) -> bytes:
-    placeless = msgspec.structs.replace(trajectory, origin=_NOWHERE)
-    try:
-        return _encode(placeless)
-    except (UnicodeEncodeError, OverflowError):
-        return _encode(_storable(msgspec.to_builtins(placeless)))
-
-
-def _storable(value: Any) -> Any:
-    """Replace what JSON can express and the pool's format cannot: half of a surrogate pair, an integer beyond 64
-    bits."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        return str(value)
-    if isinstance(value, dict):
-        return {_storable(key): _storable(child) for key, child in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_storable(child) for child in value]
-    return value
-
-
-def _digest(row: bytes) -> bytes:
-    return hashlib.blake2b(row, digest_size=DIGEST_BYTES).digest()
 
 
 class RunBatch(NamedTuple):
@@ -100,11 +67,11 @@ def _put_together(encoded: Sequence[tuple[ListedRun, bytes]]) -> tuple[RunTable,
 
 
 def _encode_row(run: Trajectory) -> tuple[ListedRun, bytes]:
-    encoded = _encode_run(run)
+    encoded = encode_run(run)
     row = _encode((run.origin, msgspec.Raw(encoded)))
-    content = content_digest(run) if run.system else _digest(encoded)
+    content = content_digest(run) if run.system else digest_row(encoded)
     name = RunName(run.source, run.run)
-    return ListedRun(run.task_key, name, RunSketch.of(run), content, _digest(row), len(row)), row
+    return ListedRun(run.task_key, name, RunSketch.of(run), content, digest_row(row), len(row)), row
 
 
 class EncodedTask(NamedTuple):

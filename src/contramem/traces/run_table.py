@@ -16,9 +16,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from contramem.traces.run_content import DIGEST_BYTES
 from contramem.traces.trajectory import Trajectory
 
-DIGEST_BYTES = 12
 _HEAD_BYTES = 8
 """Of a digest: as many as fit into one number."""
 TASKS_PER_GROUP = 64

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from contramem.traces.pool import content_digest
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import Problem
+from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Trajectory
 
 

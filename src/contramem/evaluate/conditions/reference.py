@@ -11,7 +11,8 @@ from contramem.contrast.collection import contrast_all
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
-from contramem.traces.pool import Pool, content_digest
+from contramem.traces.pool import Pool
+from contramem.traces.run_content import content_digest
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
 
