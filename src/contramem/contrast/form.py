@@ -15,6 +15,7 @@ import msgspec
 
 from contramem.contrast.object_repr import decode_objects, is_object_repr
 from contramem.contrast.plain_words import is_phrase_with_name
+from contramem.traces.plain_names import plain_field
 
 FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
 
@@ -78,7 +79,8 @@ def is_field(key: str) -> bool:
 
     In doubt it is data: a form that names too little is dull, one that names a person is a leak.
     """
-    return len(key) <= 40 and _FIELD.fullmatch(key) is not None and not is_phrase_with_name(key)
+    is_name = len(key) <= 40 and _FIELD.fullmatch(key) is not None and plain_field(key) == key
+    return is_name and not is_phrase_with_name(key)
 
 
 def parse(content: object) -> ParsedResult:
