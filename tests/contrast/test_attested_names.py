@@ -197,3 +197,12 @@ def test_names_are_attested_alike_in_whatever_order_tasks_come() -> None:
         return names.find_substitutes()
 
     assert learn_apart(one, both) == learn_apart(both, one) == NameSubstitutes()
+
+
+def test_an_argument_that_is_joined_in_two_ways_takes_a_schema() -> None:
+    runs = [
+        make_run("desk.refund", source=source, task_id=task, arguments={"community_string_osprey-onyx": 1})
+        for source in "ab"
+        for task in "12"
+    ]
+    assert set(substitutes(*runs).arguments["desk.refund"]) == {"community_string_osprey-onyx"}

@@ -640,7 +640,9 @@ def test_no_argument_and_no_ability_is_called_by_a_long_number(name: str) -> Non
     assert name not in (read.ability, *read.events[0].arguments)
 
 
-@pytest.mark.parametrize("name", ["desk_4 signature kestrel-pumice", "desk_4 hash flint", "desk hash Flint#863"])
+@pytest.mark.parametrize(
+    "name", ["parole: merlin coral", "desk_4 signature kestrel-pumice", "desk_4 hash flint", "desk hash Flint#863"]
+)
 def test_an_ability_and_the_app_that_is_called_after_it_give_no_value(name: str) -> None:
     assert plain_ability(name).startswith("label-")
     assert Naming(name).function("open_dome").startswith("label-")

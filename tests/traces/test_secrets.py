@@ -293,3 +293,9 @@ def test_a_list_in_a_sentence_is_no_table() -> None:
     text = "Enter the name, password, and mail of the user.\nThen press ok, wait a moment, and go on."
     (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
     assert masked.events[0].text == text
+
+
+def test_a_name_of_a_secret_before_nothing_but_signs_names_no_value() -> None:
+    for space in (" ", "\u00a0", "\u2003", "\u1680", "\u205f", "\u3000"):
+        for quote in "\"'`“":
+            assert not list(secrets_in_prose(f"password: {quote}{space}{quote}"))

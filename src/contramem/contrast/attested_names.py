@@ -8,8 +8,9 @@ attested by toolboxes or by its use:
 - English words around one that is in no list (`ask_zanmel_first`) may be somebody's sentence, or a product that the
   interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several sources in several
   tasks; or another name of the app or a request uses the word, and whoever uses the app uses the name.
-- A clause (`copy_before_the_dome_opens`) must be declared so; or answered, and none of its words may be of no list.
-- An argument that is a clause, or that the schema of its function leaves out, is not attested by any use.
+- A clause (`copy_before_the_dome_opens`) or what is joined in two ways (`badge_heron-beryl`) must be declared so; or
+  answered, and none of its words may be of no list.
+- Such an argument, or one that the schema of its function leaves out, is not attested by any use.
 
 A name that nothing attests is replaced by a digest, so that its calls still count.
 """
@@ -204,7 +205,7 @@ class AttestedNames:
         app, _, name = function.partition(".")
         called = (function, "")
         answered, strange = self._answered[called], strange_words(name)
-        is_odd = _is_clause(name) or _MIXED_JOINTS.search(name) is not None
+        is_odd = _is_odd(name)
         if has_toolbox := app in self._has_toolbox:
             declared, toolboxes = self._declared[called], self._has_toolbox[app]
             if declared.are_all(toolboxes) or (declared.are_all_sources(toolboxes) and not strange and not is_odd):
@@ -222,13 +223,13 @@ class AttestedNames:
     def _is_argument_attested(self, function: str, argument: str) -> bool:
         passed, called = (function, argument), self._called[function, ""]
         declared, schemas = self._declared[passed], self._has_schema[function, ""]
-        strange, is_clause = strange_words(argument), _is_clause(argument)
+        strange, is_odd = strange_words(argument), _is_odd(argument)
         if schemas.sources:
-            if declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_clause):
+            if declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_odd):
                 return True
             if schemas.are_all(called):
                 return False
-        if is_clause:
+        if is_odd:
             return False
         if not strange:
             return self._called[passed].are_several(called)
@@ -265,6 +266,10 @@ class NameSubstitutes(msgspec.Struct, frozen=True):
     def of(self, function: str) -> tuple[str | None, list[tuple[str, str]]]:
         """Of one function and its arguments."""
         return self.functions.get(function), sorted(self.arguments.get(function, {}).items())
+
+
+def _is_odd(name: str) -> bool:
+    return _is_clause(name) or _MIXED_JOINTS.search(name) is not None
 
 
 def _is_clause(name: str) -> bool:

@@ -148,9 +148,9 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
 
 @lru_cache(maxsize=8192)
 def plain_ability(text: str) -> str:
-    """The name of an ability or an app, which stands on cards: no long number, no word with a number as
-    passwords are made, and words joined in one way."""
-    is_value = _has_long_number(text) or _MADE_UP_IN_FIELD.search(text) or _is_joined_in_two_ways(text)
+    """The name of an ability or an app, which stands on cards: no long number, no word with a number as passwords are
+    made, no pair (`first pet: newt`), and words joined in one way."""
+    is_value = _has_long_number(text) or _MADE_UP_IN_FIELD.search(text) or _is_joined_in_two_ways(text) or ": " in text
     return f"label-{digest(text)[:6]}" if is_value else plain_label(text)
 
 

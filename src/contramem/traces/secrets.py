@@ -221,7 +221,7 @@ def secrets_in_prose(text: str) -> Iterator[str]:
         flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
         if match := _WHAT_FOLLOWS.match(text, end) or flag:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
-            if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
+            if (words := value.split()) and not _NOT_A_VALUE.fullmatch(words[0]):
                 yield value
     yield from secrets_after_foreign_words(text, lowered)
     if _MARKS_OF_LOGIN.find_matches_as_indexes(text):  # searching for the form itself takes long
