@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from contramem.monitor.guard import parse_guard
-from contramem.notes import Answers, RunNotes, share
+from contramem.notes import Answers, share
 
 
 def refuse() -> str:
@@ -38,9 +37,3 @@ def test_equal_values_of_different_types_are_not_shared() -> None:
     first, second = share(("a", "b")), share(("a", "b"[:]))
     assert first is second
     assert share(1.0) is not share(True)
-
-
-def test_guards_that_an_author_tries_are_not_remembered_with_every_run() -> None:
-    notes, tried = RunNotes.without_guards(), iter(["holds", "broken"])
-    guard = parse_guard("absence(Desk.delete)")
-    assert [notes.verdicts.get(guard, lambda: next(tried)) for _ in range(2)] == ["holds", "broken"]

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
-    from contramem.monitor.guard import Guard, Verdict
+    from contramem.monitor.guard import Guard
     from contramem.monitor.packet_replay import GuardReplay
-    from contramem.monitor.scope import Condition
-    from contramem.monitor.task_facts import HowMet
+    from contramem.study.run_answers import RunAnswers
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -55,31 +54,24 @@ class Answers(Generic[Question, Answer]):
     def __setstate__(self, kept: dict[Question, Answer]) -> None:
         self._asked, self._before = {}, kept
 
+    @classmethod
+    def of(cls, kept: dict[Question, Answer]) -> Self:
+        """The answers that the last build kept."""
+        answers = cls()
+        answers._before = kept
+        return answers
 
-class NoAnswers(Answers[Question, Answer]):
-    """Remembers nothing."""
 
-    __slots__ = ()
-
-    def get(self, question: Question, find: Callable[[], Answer]) -> Answer:
-        return find()
+RunNotes: TypeAlias = Answers[str, Any]
+"""What one run shows, by name."""
 
 
 @dataclass
-class RunNotes:
-    """About one run."""
+class PartNotes:
+    """About all runs of one part of a build."""
 
-    verdicts: Answers[Guard, Verdict] = field(default_factory=Answers)
-    """Of guards without conditions."""
-    conditions: Answers[Condition, HowMet] = field(default_factory=Answers)
-    """Whether conditions of guards become true."""
-    found: Answers[str, Any] = field(default_factory=Answers)
-    """What the run shows, by name."""
-
-    @classmethod
-    def without_guards(cls) -> RunNotes:
-        """For runs that stay loaded while an author tries one guard after another."""
-        return cls(verdicts=NoAnswers(), conditions=NoAnswers())
+    answers: RunAnswers | None = None
+    """What was asked about many of them."""
 
 
 @dataclass
@@ -92,9 +84,25 @@ class TaskNotes:
     """What the packet shows, by name."""
     runs: dict[str, RunNotes] = field(default_factory=dict)
     """By letter."""
+    part: PartNotes | None = None
+    """The notes about its part of a build, if notes are kept."""
 
     def about_run(self, letter: str) -> RunNotes:
-        return self.runs.setdefault(letter, RunNotes())
+        notes = self.runs.get(letter)
+        if notes is None:
+            notes = self.runs[letter] = RunNotes()
+        return notes
+
+    # Dictionaries, because there are thousands of notes, and objects take much longer to pickle.
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        runs = {letter: notes.__getstate__() for letter, notes in self.runs.items()}
+        return self.replays.__getstate__(), self.found.__getstate__(), runs, self.part
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        replays, found, runs, self.part = kept
+        self.replays, self.found = Answers.of(replays), Answers.of(found)
+        self.runs = {letter: Answers.of(shown) for letter, shown in runs.items()}
 
 
 def notes_of(packet: Packet) -> TaskNotes:

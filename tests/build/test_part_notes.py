@@ -15,7 +15,7 @@ from contramem.bank.frozen import freeze
 from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
 from contramem.build import parts
-from contramem.build.part_notes import collect, hand_out, observe_and_note
+from contramem.build.part_notes import hand_out, observe_and_note
 from contramem.build.recorder import digest_of
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
@@ -76,13 +76,13 @@ def build(runs: Iterable[Trajectory], store: Path, work: Work, engine: Engine = 
 def replayed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tasks of the runs on which guards were replayed."""
     tasks: list[str] = []
-    replay = RecordedActions._replay
+    replay = RecordedActions.replay
 
     def note(self: RecordedActions, guard: Guard) -> Verdict:
         tasks.append(self.run.task_id)
         return replay(self, guard)
 
-    monkeypatch.setattr(RecordedActions, "_replay", note)
+    monkeypatch.setattr(RecordedActions, "replay", note)
     return tasks
 
 
@@ -161,8 +161,9 @@ def read_frozen_cards(store: Path) -> list[dict[str, object]]:
 def test_the_next_build_takes_observations_from_the_notes_of_this_one() -> None:
     refused = call("Mail.delete", {"id": "oops"}, "Error: bad id", error="Error: bad id")
     now, then = (packet(run("a", True, refused, call("Mail.delete", {"id": "m-4711"}), "Done.")) for _ in range(2))
+    notes = hand_out(b"", [now])
     seen = by_function([now], observe_and_note)
-    hand_out(collect([now]), [then])
+    hand_out(notes.encode(), [then])
     again = by_function([then], observe_and_note)
     assert again == seen
     assert digest_of(again) == digest_of(seen)

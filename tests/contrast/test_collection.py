@@ -14,7 +14,7 @@ from tests.made_runs import call, run
 
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import findings_of
+from contramem.contrast.packet_file import keep_finding
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.kept_work import NO_WORK, KeptWork, Work
 from contramem.traces.pool import Pool
@@ -112,11 +112,15 @@ def test_what_was_found_in_a_packet_is_kept_with_it(tmp_path: Path) -> None:
             return list(packets)
 
     (made,), (found_again,) = contrast_and_study(), contrast_and_study()
-    assert findings_of(made) == findings_of(found_again) == {"size": 3}
+    assert [keep_finding(packet, "size", refuse) for packet in (made, found_again)] == [3, 3]
 
 
 def note_its_size(packet: Packet) -> None:
-    findings_of(packet)["size"] = len(packet.runs)
+    keep_finding(packet, "size", lambda packet: len(packet.runs))
+
+
+def refuse(packet: Packet) -> int:
+    raise AssertionError("this was found before")
 
 
 def test_a_new_word_of_an_app_has_its_tasks_contrasted_again(tmp_path: Path) -> None:

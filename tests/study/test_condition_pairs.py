@@ -9,7 +9,8 @@ from tests.made_runs import call, run
 from contramem.study.atoms import Atom
 from contramem.study.condition_pairs import find_pairs
 from contramem.study.explain import explain
-from contramem.study.masks import GuardMasks, RunMasks
+from contramem.study.masks import GuardMasks
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
 

@@ -19,7 +19,8 @@ from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.atoms import collect_atoms, find_boundary, names_an_amount
-from contramem.study.masks import GuardMasks, RunMasks, mask_of
+from contramem.study.masks import GuardMasks, mask_of
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import Conditions
 from contramem.study.tables import RunTables, open_tables

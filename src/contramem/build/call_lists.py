@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 from contramem.bank.support import CallList
 from contramem.build.rules.steps import is_successful_write, working_calls
 from contramem.contrast.packet import Packet, PacketRun
+from contramem.notes import notes_of
 from contramem.retrieve.requests import request_words
 
 MAX_CALLS = 6
@@ -39,12 +41,17 @@ class CallListsByWrite:
 def call_list_of(packet: Packet) -> CallList | None:
     """The list that most passing runs share; on a tie, the shorter. None: they write nothing, or make too many
     calls."""
+    calls, words = notes_of(packet).found.get("call list", partial(_find_calls, packet))
+    return CallList(calls=calls, request=words, taught_by=packet.identity) if calls else None
+
+
+def _find_calls(packet: Packet) -> tuple[tuple[str, ...], str]:
+    """The calls of the list and the words of the request; empty if there is no list."""
     lists = Counter(_calls_up_to_last_write(run) for run in packet.runs if run.passed and run.counts)
     calls = min(lists, key=lambda calls: (-lists[calls], len(calls), calls), default=())
     if not 0 < len(calls) <= MAX_CALLS:
-        return None
-    words = request_words(packet.task, packet.placeholders.originals().values())
-    return CallList(calls=calls, request=words, taught_by=packet.identity)
+        return (), ""
+    return calls, request_words(packet.task, packet.placeholders.originals().values())
 
 
 def _calls_up_to_last_write(run: PacketRun) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,7 +12,7 @@ from contramem.contrast.observation import Observation, observe
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketGroup, digest_runs
 from contramem.kept_work import Work, digest_parts
-from contramem.notes import TaskNotes, notes_of
+from contramem.notes import PartNotes, TaskNotes, notes_of
 
 _STAGE = "notes"
 
@@ -31,16 +32,25 @@ def _key(group: PacketGroup) -> bytes:
     return digest_parts(group.ability, group.functions or group.most_called)
 
 
-def hand_out(notes: bytes, packets: Iterable[Packet]) -> None:
+class AllNotes(NamedTuple):
+    """The notes about a part and about each of its tasks, by a digest of the task's runs."""
+
+    part: PartNotes
+    tasks: dict[bytes, TaskNotes]
+
+    def encode(self) -> bytes:
+        return pickle.dumps(tuple(self), pickle.HIGHEST_PROTOCOL)
+
+
+def hand_out(kept: bytes, packets: Iterable[Packet]) -> AllNotes:
     """Give each packet the notes about its runs, in place of those of another part."""
-    by_task: dict[bytes, TaskNotes] = pickle.loads(notes) if notes else {}
+    before = AllNotes(*pickle.loads(kept)) if kept else AllNotes(PartNotes(), {})
+    now = AllNotes(PartNotes(before.part.answers), {})
     for packet in packets:
-        vars(packet)["notes"] = by_task.get(digest_runs(packet)) or TaskNotes()
-
-
-def collect(packets: Sequence[Packet]) -> bytes:
-    """What was asked about the packets."""
-    return pickle.dumps({digest_runs(packet): notes_of(packet) for packet in packets}, pickle.HIGHEST_PROTOCOL)
+        task = digest_runs(packet)
+        notes = now.tasks[task] = vars(packet)["notes"] = before.tasks.get(task) or TaskNotes()
+        notes.part = now.part
+    return now
 
 
 class _Observed:

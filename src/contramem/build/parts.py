@@ -20,7 +20,7 @@ from contramem.bank.support import Grade
 from contramem.bank.written import DecisionWriter, WrittenDecision
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
-from contramem.build.part_notes import collect, hand_out, keep_notes, observe_and_note, read_notes
+from contramem.build.part_notes import hand_out, keep_notes, observe_and_note, read_notes
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport, BuildStore
 from contramem.build.single_runs import put_side_by_side
@@ -124,9 +124,9 @@ def _decide_here(
     if work is NO_WORK:
         _decide_group(construction, group, packets, settings, on_progress)
         return
-    hand_out(read_notes(work, group), packets)
+    notes = hand_out(read_notes(work, group), packets)
     _decide_group(construction, group, packets, settings, on_progress)
-    keep_notes(work, group, collect(packets))
+    keep_notes(work, group, notes.encode())
 
 
 def _leave_decided(construction: BankBuild, groups: Iterable[PacketGroup]) -> list[PacketGroup]:
@@ -265,10 +265,10 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
     settings, vocabulary = shared
     construction = settings.begin(part.store, part.known_functions)
     packets = [decode_packet(encoded, vocabulary) for encoded in part.encoded]
-    hand_out(part.notes or b"", packets)
+    notes = hand_out(part.notes or b"", packets)
     _decide_group(construction, part.group, packets, settings)
-    notes = None if part.notes is None else collect(packets)
-    return _PartResult(*part.store.write_steps(), construction.report, notes)
+    kept = None if part.notes is None else notes.encode()
+    return _PartResult(*part.store.write_steps(), construction.report, kept)
 
 
 def _put_in_order(order: Sequence[int], results: Iterable[_PartResult]) -> Iterator[_PartResult]:

@@ -62,6 +62,7 @@ def reassess(
     ]
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
     accepted = highest_chance(packets) if ruled else 0.0
+    at_hand = at_hand.union(key for packet in packets for key in packet.task_keys)
     triggers = Triggers(recorder.bank, ability, packets if len(ruled) < len(waiting) else ())
     for card in waiting:
         likely = accepted if card.card.card_id in ruled else None
@@ -102,11 +103,10 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
 def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], at_hand: frozenset[str]) -> None:
     """Retire observed rules that explain no failure which other cards do not explain. All runs behind them must be at
     hand."""
-    task_keys = at_hand.union(key for packet in packets for key in packet.task_keys)
     cards = [
         card
         for card in learning_cards(recorder.bank, ability)
-        if card.status != "pinned" and _is_ruled(recorder, card) and task_keys.issuperset(card.support.tasks)
+        if card.status != "pinned" and _is_ruled(recorder, card) and at_hand.issuperset(card.support.tasks)
     ]
     for card in find_proxies(cards, packets):
         reason = "Every failing run that breaks it breaks another card too, so it may only go along with that."
@@ -154,7 +154,7 @@ class EvidencePool(NamedTuple):
     def reassess(self, card: LearningCard) -> Reassessment:
         # If all tasks behind the card are available, count from scratch; otherwise only add what is new.
         tasks = {*card.support.tasks, *card.support.contradicted_by}
-        complete = tasks <= self.at_hand.union(key for packet in self.packets for key in packet.task_keys)
+        complete = tasks <= self.at_hand
         card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
         if card.status == "pinned":
             return count_again(card, packets)

@@ -27,14 +27,14 @@ _THING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.points_at_thi
 """Types whose values refer to one thing, which another call can refer to as well."""
 
 
-class AlternativeCall(msgspec.Struct, frozen=True):
+class AlternativeCall(msgspec.Struct, frozen=True, gc=False):
     """A function with effects that was tried on the same thing as a call, in the same run."""
 
     function: str
     worked: bool
 
 
-class ResultUse(msgspec.Struct, frozen=True, order=True):
+class ResultUse(msgspec.Struct, frozen=True, order=True, gc=False):
     """An argument of a later call whose value came from a result."""
 
     giver: str
@@ -42,7 +42,7 @@ class ResultUse(msgspec.Struct, frozen=True, order=True):
     argument: str
 
 
-class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One call by the agent, redacted."""
 
     function: str

@@ -26,6 +26,7 @@ from contramem.contrast.step import Step, find_actions, make_steps
 from contramem.contrast.system_facts import find_system_facts
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.notes import notes_of
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Ending, Origin, Trajectory, digest
 
@@ -50,7 +51,7 @@ class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return self.passed is not None and self.ended != "interrupted"
 
 
-class RunIdentity(msgspec.Struct, frozen=True):
+class RunIdentity(msgspec.Struct, frozen=True, gc=False):
     """The run behind a letter. Never shown to a construction model."""
 
     source: str
@@ -118,7 +119,12 @@ class Packet:
     @cached_property
     def enablings(self) -> list[Enabling]:
         """Every case in which a run got past a refusal."""
+        if not notes_of(self).found.get("is refused", self._is_refused):
+            return []
         return find_enablings(self.runs)
+
+    def _is_refused(self) -> bool:
+        return any(step.error for run in self.runs for step in run.actions)
 
     def tasks_behind(self, *letters: str) -> set[str]:
         """The keys of the tasks that these runs are attempts at."""

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
-from typing import Any, NamedTuple, cast, overload
+from typing import Any, NamedTuple, TypeVar, cast, overload
 
 import msgspec
 
@@ -33,6 +33,9 @@ _decode_recorded = msgspec.msgpack.Decoder(dict[str, Trajectory]).decode
 _decode_signals = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
 
 
+Finding = TypeVar("Finding")
+
+
 class PacketRow(NamedTuple):
     """A packet as it is passed between processes and stored on disk."""
 
@@ -48,12 +51,29 @@ class PacketRow(NamedTuple):
         return decode_packet(self.encoded, vocabulary)
 
 
-def findings_of(packet: Packet) -> dict[str, Any]:
-    """What later stages found in the packet, by name. They put it there; it is encoded with the packet."""
-    findings = vars(packet).setdefault("findings", {})
-    if isinstance(findings, bytes):  # decoded when somebody asks
-        findings = vars(packet)["findings"] = pickle.loads(findings)
-    return cast(dict[str, Any], findings)
+def keep_finding(packet: Packet, name: str, find: Callable[[Packet], Finding]) -> Finding:
+    """What a later stage finds in the packet. It is found once and encoded with the packet."""
+    findings = _findings_of(packet)
+    if name not in findings.decoded:
+        encoded = findings.encoded.get(name)
+        findings.decoded[name] = find(packet) if encoded is None else pickle.loads(encoded)
+    return cast(Finding, findings.decoded[name])
+
+
+class _Findings(NamedTuple):
+    """What was found in a packet, by name. Decoded when somebody asks for it."""
+
+    encoded: dict[str, bytes]
+    decoded: dict[str, Any]
+
+    def encode(self) -> dict[str, bytes]:
+        new = {name: found for name, found in self.decoded.items() if name not in self.encoded}
+        return self.encoded | {name: pickle.dumps(found, pickle.HIGHEST_PROTOCOL) for name, found in new.items()}
+
+
+def _findings_of(packet: Packet) -> _Findings:
+    findings: _Findings = vars(packet).setdefault("findings", _Findings({}, {}))
+    return findings
 
 
 def encode_packet(packet: Packet) -> bytes:
@@ -62,9 +82,8 @@ def encode_packet(packet: Packet) -> bytes:
     runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
-    findings = pickle.dumps(findings_of(packet), pickle.HIGHEST_PROTOCOL)
-    digests = packet.content_digest, _digest_encoded(*parts[:2])
-    return pickle.dumps((bare, *parts, findings, *digests), pickle.HIGHEST_PROTOCOL)
+    digests = packet.content_digest, _digest_encoded(packet, *parts[:2])
+    return pickle.dumps((bare, *parts, _findings_of(packet).encode(), *digests), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
@@ -78,22 +97,23 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
         conventions=_count_again(bare.conventions, vocabulary),
     )
     packet.placeholders.use(vocabulary)
-    vars(packet)["findings"] = findings
+    vars(packet)["findings"] = _Findings(findings, {})
     vars(packet)["content_digest"] = content_digest
     vars(packet)["runs_digest"] = runs_digest
     return packet
 
 
 def digest_runs(packet: Packet) -> bytes:
-    """Of its runs, as recorded and as steps."""
+    """Of its runs, as recorded and as steps, and of its request."""
     if "runs_digest" not in vars(packet):
         runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
-        vars(packet)["runs_digest"] = _digest_encoded(*map(msgspec.msgpack.encode, (runs, packet.recorded)))
+        vars(packet)["runs_digest"] = _digest_encoded(packet, *map(msgspec.msgpack.encode, (runs, packet.recorded)))
     return cast(bytes, vars(packet)["runs_digest"])
 
 
-def _digest_encoded(runs: bytes, recorded: bytes) -> bytes:
-    return hashlib.blake2b(runs + recorded, digest_size=16).digest()
+def _digest_encoded(packet: Packet, runs: bytes, recorded: bytes) -> bytes:
+    request = msgspec.msgpack.encode((packet.task, packet.placeholders.originals()), order="deterministic")
+    return hashlib.blake2b(runs + recorded + request, digest_size=16).digest()
 
 
 def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:

@@ -24,7 +24,7 @@ class Cite(NamedTuple):
     position: int
 
 
-class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
+class Signal(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One difference between runs of a task."""
 
     axis: Axis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -191,8 +191,10 @@ class SeenValues:
 class ActionStream:
     """Turns the events of one run into actions, one event at a time."""
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, make: Callable[[Event, SeenValues], EventAction] = EventAction) -> None:
+        """`make`: makes the action of a call."""
         self.seen = SeenValues(task)
+        self._make = make
         self._last_message = ""
 
     def take(self, event: Event) -> Action | None:
@@ -203,7 +205,7 @@ class ActionStream:
         if event.actor != "agent":
             return None
         if event.function:
-            return EventAction(event, self.seen)
+            return self._make(event, self.seen)
         if event.kind != "final":
             return None
         return Action("final", arguments={"text": event.text}, time=event.time, history=self.seen.history)

@@ -3,27 +3,19 @@ text, the field of an earlier result that a value comes from, the record that wa
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from contramem.errors import GuardError
-from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
-from contramem.notes import share
+from contramem.study.argument_uses import ArgumentUses, CallOfRun, RunUses, find_uses
 from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
-from contramem.study.measures import Measure, find_measures
-from contramem.study.recorded_actions import RecordedAction
-from contramem.study.relations import find_relations, is_text
 from contramem.study.replays import Replays
 from contramem.study.run_set import StudyRun
-from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import GIVEN, SeenRelation
 from contramem.study.wordings import find_wordings
 
@@ -41,127 +33,6 @@ before that can be the reason."""
 MIN_MEASURED = 0.8
 """The share of calls that must have what a cap is about."""
 
-_PADDED = re.compile(r"(?<!\d)0\d")
-"""A number that is filled up with zeros."""
-
-
-class ArgumentUse(msgspec.Struct, frozen=True, gc=False):
-    """One argument of one call, and what is true of it. A struct, because a named tuple takes much longer to pickle."""
-
-    argument: str
-    shape: str
-    """How it is written; empty if it is no text."""
-    relations: frozenset[SeenRelation]
-    measures: dict[Measure, float]
-
-
-class _RunUses(msgspec.Struct, frozen=True, gc=False):
-    """The arguments of all calls of a run."""
-
-    by_call: tuple[tuple[ArgumentUse, ...], ...]
-    places: tuple[str, ...]
-    """Fields that it saw."""
-    lists: frozenset[str]
-    """Those of them with several values at once."""
-
-
-def _uses_of(run: StudyRun) -> _RunUses:
-    recorded = run.recorded
-    uses: _RunUses = recorded.notes.found.get("uses", lambda: _find_uses(recorded.calls))
-    return uses
-
-
-def _find_uses(calls: Sequence[RecordedAction]) -> _RunUses:
-    seen, by_call = SeenFields(), []
-    for call in calls:
-        seen.look_back(call)
-        by_call.append(
-            tuple(_find_use(name, value, call, seen) for name, value in call.arguments.items() if value is not None)
-        )
-    return _RunUses(tuple(by_call), share(tuple(seen.places())), share(frozenset(seen.lists)))
-
-
-def _find_use(argument: str, value: Any, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
-    return ArgumentUse(
-        argument,
-        shape_of(value) if isinstance(value, str) else "",
-        share(frozenset(map(share, find_relations(value, call, seen)))),
-        {share(measure): amount for measure, amount in find_measures(value, argument, call, seen)},
-    )
-
-
-class ArgumentUses:
-    """The calls of one function that pass one argument."""
-
-    def __init__(self, argument: str) -> None:
-        self._argument = argument
-        self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
-        self.shapes: set[str] = set()
-        self.relations: list[frozenset[SeenRelation]] = []
-        self.measures: list[dict[Measure, float]] = []
-        self.texts: list[str] = []
-        """What each call passed, as written; empty if it is not a text of several words."""
-        self._values = defaultdict[int, set[str]](set)
-        """By run, what its calls passed."""
-        self._values_that_worked = defaultdict[int, set[str]](set)
-
-    def add(self, place: int, run: StudyRun, call: RecordedAction, use: ArgumentUse) -> None:
-        self.calls.append((place, run, call))
-        value = call.arguments[self._argument]
-        if isinstance(value, str) and len(self.shapes) <= MAX_SHAPES:
-            self.shapes.add(use.shape)
-        self.relations.append(use.relations)
-        self.measures.append(use.measures)
-        self.texts.append(value if is_text(value) else "")
-        written = repr(value)
-        self._values[place].add(written)
-        if call.worked:
-            self._values_that_worked[place].add(written)
-
-    def group_by_relations(self) -> dict[frozenset[SeenRelation], list[tuple[int, StudyRun, RecordedAction]]]:
-        """The calls of which the same is true."""
-        groups = defaultdict[frozenset[SeenRelation], list[tuple[int, StudyRun, RecordedAction]]](list)
-        for call, relations in zip(self.calls, self.relations, strict=True):
-            groups[relations].append(call)
-        return groups
-
-    def takes_several_values(self) -> bool:
-        """Whether most passing runs make the call with several values, one after the other."""
-        passing = {place for place, run, _ in self.calls if run.passed}
-        values_of = self._values_that_worked
-        several = [place for place, values in values_of.items() if place in passing and len(values) > 1]
-        return 2 * len(several) > len(passing)
-
-    def goes_through(self, relation: SeenRelation) -> bool:
-        """Whether most passing runs that choose a record in this way also choose the one at the other end, or every
-        record that it could be."""
-        opposite = relation.reverse()
-        chosen, others = set[int](), set[int]()
-        for (place, run, _), relations in zip(self.calls, self.relations, strict=True):
-            if run.passed and relation in relations:
-                chosen.add(place)
-            if run.passed and opposite in relations:
-                others.add(place)
-        return opposite is None or 2 * len(chosen & others) > len(chosen)
-
-    def find_runs_with_right_values(self) -> Mask:
-        """The runs that passed the same values as a passing run of their task. If they failed, this was not why. Where
-        no call of a run worked, what it tried counts: the tool may have refused another argument."""
-        tasks = {place: run.task for place, run, _ in self.calls}
-        passing = {place for place, run, _ in self.calls if run.passed}
-        worked = {place: frozenset(values) for place, values in self._values_that_worked.items()}
-        given = {(tasks[place], values) for place, values in worked.items() if place in passing}
-        tried = {place: worked.get(place) or frozenset(values) for place, values in self._values.items()}
-        return mask_of(place for place, values in tried.items() if (tasks[place], values) in given)
-
-
-class _UsesByArgument(dict[tuple[str, str], ArgumentUses]):
-    """By function and argument."""
-
-    def __missing__(self, slot: tuple[str, str]) -> ArgumentUses:
-        self[slot] = ArgumentUses(slot[1])
-        return self[slot]
-
 
 class _ListCounts:
     """In how many runs a field of a result was seen, and in how many it had several values at once."""
@@ -169,7 +40,7 @@ class _ListCounts:
     def __init__(self) -> None:
         self._seen, self._several = Counter[str](), Counter[str]()
 
-    def add(self, uses: _RunUses) -> None:
+    def add(self, uses: RunUses) -> None:
         self._seen.update(uses.places)
         self._several.update(uses.lists)
 
@@ -180,15 +51,15 @@ class _ListCounts:
 
 def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[GuardCandidate]:
     """Every guard about arguments that is worth a trial."""
-    by_argument = _UsesByArgument()
+    by_argument = defaultdict[tuple[str, str], ArgumentUses](ArgumentUses)
     called, lists = defaultdict[str, Mask](int), _ListCounts()
     for place, run in enumerate(runs):
-        uses_of_run = _uses_of(run)
-        for call, some in zip(run.recorded.calls, uses_of_run.by_call, strict=True):
-            called[call.function] |= 1 << place
-            for use in some:
-                by_argument[call.function, use.argument].add(place, run, call, use)
-        lists.add(uses_of_run)
+        found = find_uses(run)
+        for function in {call.function for call in run.outline.calls}:
+            called[function] |= 1 << place
+        for use in found.uses:
+            by_argument[use.function, use.argument].calls.append(CallOfRun(place, run, use))
+        lists.add(found)
     replays = Replays(runs)
     failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
@@ -212,19 +83,18 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     values = defaultdict[SeenRelation, set[str]](set)
     copied: Counter[SeenRelation] = Counter()
     padded = set[SeenRelation]()
-    for relations, calls in uses.group_by_relations().items():
+    for relations, calls in uses.by_relations.items():
         made_here = mask_of(place for place, _, _ in calls)
-        worked_here = mask_of(place for place, _, call in calls if call.worked)
-        tasks_here = {run.task for _, run, call in calls if call.worked}
-        written = [str(call.arguments[argument]) for _, _, call in calls]
-        if any(map(_PADDED.search, written)):
+        worked_here = mask_of(place for place, _, use in calls if use.worked)
+        tasks_here = {run.task for _, run, use in calls if use.worked}
+        if any(use.is_padded for _, _, use in calls):
             padded |= relations
         is_copied = any(relation.test == "from" for relation in relations)
         for relation in relations:
             if is_copied:
                 copied[relation] += len(calls)
             if relation.names_a_day or relation.is_calculated:
-                values[relation].update(text[:10] for text in written)
+                values[relation].update(str(call.value)[:10] for call in calls)
             made[relation] |= made_here
             true_of[relation] += len(calls)
             if worked_here:
@@ -264,17 +134,17 @@ def _ask_for(
 
 def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """What a text says in some of the calls but not in all."""
-    for wording in find_wordings(uses.texts, uses.calls):
+    for wording in find_wordings(uses.calls):
         yield from _ask_for(function, argument, wording.relation, called, wording.made, wording.worked)
 
 
 def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[GuardCandidate]:
     """Maximum amounts per call, at boundaries between the values that were passed."""
-    for measure in dict.fromkeys(measure for measures in uses.measures for measure in measures):
+    for measure in dict.fromkeys(measure for call in uses.calls for measure in call.use.measures):
         measured = [
-            _Measured(place, run.task, bool(run.passed), measures[measure])
-            for (place, run, _), measures in zip(uses.calls, uses.measures, strict=True)
-            if measure in measures
+            _Measured(place, run.task, bool(run.passed), use.measures[measure])
+            for place, run, use in uses.calls
+            if measure in use.measures
         ]
         if len(measured) < (MIN_MEASURED if measure.place else 1) * len(uses.calls):
             continue
@@ -318,9 +188,11 @@ def _coverage(
     function: str, argument: str, uses: ArgumentUses, replays: Replays, lists: _ListCounts
 ) -> Iterator[GuardCandidate]:
     """Every item that an earlier call listed is passed to this one."""
-    listed = Counter(
-        relation.operand for relations in uses.relations for relation in relations if relation.test == "from"
-    )
+    listed = Counter[str]()
+    for relations, calls in uses.by_relations.items():
+        for relation in relations:
+            if relation.test == "from":
+                listed[relation.operand] += len(calls)
     for giver, count in listed.items():
         if count * 2 < len(uses.calls) or not lists.has_several(giver) or giver.startswith(f"{function}."):
             continue

@@ -25,7 +25,7 @@ from contramem.notes import share
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.date_distances import DateDistance, measure_distances
 from contramem.study.masks import Mask, RunsInOrder
-from contramem.study.recorded_actions import RecordedAction, RecordedActions
+from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
 
@@ -141,7 +141,7 @@ class _SeenSlots:
         """Functions that change something: their results belong to their own run."""
 
     def add(self, place: int, run: StudyRun) -> None:
-        shown = _read_run(run.recorded)
+        shown = _read_run(run)
         for function in shown.called:
             self._called[function].add(place)
         self._changing |= shown.changing
@@ -234,8 +234,8 @@ class _RunFacts(msgspec.Struct, frozen=True, gc=False):
     """The number of items of each result, by function."""
 
 
-def _read_run(run: RecordedActions) -> _RunFacts:
-    facts: _RunFacts = run.notes.found.get("facts", lambda: _find_facts(run.calls, run.run.task))
+def _read_run(run: StudyRun) -> _RunFacts:
+    facts: _RunFacts = run.notes.get("facts", lambda: _find_facts(run.recorded.calls, run.trajectory.task))
     return facts
 
 

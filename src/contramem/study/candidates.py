@@ -15,7 +15,7 @@ from contramem.study.argument_candidates import propose_about_arguments
 from contramem.study.atoms import MIN_TASKS
 from contramem.study.guard_candidate import GuardCandidate, about_call, about_two_calls
 from contramem.study.masks import GuardMasks, Mask
-from contramem.study.recorded_actions import RecordedAction
+from contramem.study.run_outline import CallOutline, RunOutline
 from contramem.study.run_set import StudyRun
 from contramem.traces.shell import is_program
 
@@ -29,7 +29,7 @@ def propose_candidates(runs: Sequence[StudyRun]) -> list[GuardCandidate]:
     proposed: dict[str, GuardCandidate] = {}
     for candidate in (
         *_presence(calls),
-        *_order(runs, calls),
+        *_order(calls),
         *_repetition(runs, calls),
         *propose_about_arguments(runs),
     ):
@@ -44,15 +44,17 @@ class _FunctionMasks:
         self.called = defaultdict[str, Mask](int)
         self.worked = defaultdict[str, Mask](int)
         self.changing = set[str]()
+        self.by_outline = defaultdict[RunOutline, Mask](int)
         self._tasks = defaultdict[str, Mask](int)
         for place, run in enumerate(runs):
             self._tasks[run.task] |= 1 << place
-            for call in run.recorded.calls:
-                self.called[call.function] |= 1 << place
-                if call.effect not in ("read", "wait", "finalize"):
-                    self.changing.add(call.function)
+            self.by_outline[run.outline] |= 1 << place
+        for outline, mask in self.by_outline.items():
+            self.changing |= outline.changing
+            for call in outline.calls:
+                self.called[call.function] |= mask
                 if call.worked:
-                    self.worked[call.function] |= 1 << place
+                    self.worked[call.function] |= mask
 
     def where_called(self, function: str) -> Mask:
         """All runs of the tasks in which some run calls the function."""
@@ -80,24 +82,25 @@ class _Positions(NamedTuple):
     """The first successful call, or else the last call."""
 
 
-def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCandidate]:
+def _order(calls: _FunctionMasks) -> Iterator[GuardCandidate]:
     together: Counter[tuple[str, str]] = Counter()
     prepared = defaultdict[tuple[str, str], Mask](int)
     answered = defaultdict[tuple[str, str], Mask](int)
     followed = defaultdict[tuple[str, str], Mask](int)
-    for place, run in enumerate(runs):
-        positions = _find_positions(run.recorded.calls)
-        together.update(combinations(sorted(run.recorded.functions & positions.keys()), 2))
+    for outline, mask in calls.by_outline.items():
+        positions = _find_positions(outline.calls)
+        for pair in combinations(sorted(outline.worked & positions.keys()), 2):
+            together[pair] += mask.bit_count()
         for before, earlier in positions.items():
             if earlier.first_worked < 0:
                 continue
             for after, later in positions.items():
                 if earlier.first_worked < later.decisive:
-                    prepared[before, after] |= 1 << place
+                    prepared[before, after] |= mask
                 if later.last_worked > earlier.last_worked:
-                    answered[before, after] |= 1 << place
+                    answered[before, after] |= mask
                 if later.last_worked > earlier.first_worked:
-                    followed[before, after] |= 1 << place
+                    followed[before, after] |= mask
     # Those that most runs call together: the number of pairs grows quadratically.
     common = sorted(together.items(), key=lambda counted: (-counted[1], counted[0]))[:MAX_PAIRS]
     for pair, count in common:
@@ -113,7 +116,7 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCan
                 yield about_two_calls("not_succession", before, after, GuardMasks(kept, broken))
 
 
-def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:
+def _find_positions(calls: Sequence[CallOutline]) -> dict[str, _Positions]:
     positions: dict[str, _Positions] = {}
     for number, call in enumerate(calls):
         before = positions.get(call.function, _Positions(-1, -1, -1))
@@ -126,6 +129,8 @@ def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:
 def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[GuardCandidate]:
     again, alike = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
     for place, run in enumerate(runs):
+        if not _changes_again(run.outline):
+            continue
         made: dict[str, set[object]] = {}
         for call in run.recorded.calls:
             if not call.worked or call.effect == "read":
@@ -140,3 +145,9 @@ def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[Gua
         yield about_two_calls("not_succession", function, function, masks)
     for function, broken in alike.items():
         yield about_call("at_most_once", function, GuardMasks(calls.worked[function] & ~broken, broken))
+
+
+def _changes_again(outline: RunOutline) -> bool:
+    """Does some function change something more than once?"""
+    changed = [call.function for call in outline.calls if call.worked and call.effect != "read"]
+    return len(set(changed)) < len(changed)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from contramem.study.atoms import Atom
-from contramem.study.masks import GuardMasks, Mask, RunMasks, bits_of, matrix_of
+from contramem.study.masks import GuardMasks, Mask, bits_of, matrix_of
+from contramem.study.run_masks import RunMasks
 
 MAX_ATOMS = 120
 """Conditions of one guard that pairs are made of: those that leave most of the failures in."""

@@ -18,7 +18,8 @@ from contramem.monitor.relation import FirstSeen
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
 from contramem.study.guard_candidate import GuardCandidate
-from contramem.study.masks import GuardMasks, RunMasks
+from contramem.study.masks import GuardMasks
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import StudyRun
 from contramem.study.sharpen import Conditions, Sharpened, add_condition
 from contramem.study.task_words import TaskWords
@@ -106,13 +107,7 @@ class _ContenderSearch:
 
     def __init__(self, candidates: Iterable[GuardCandidate], runs: Sequence[StudyRun]) -> None:
         self._families = Counter(candidate.family for candidate in candidates)
-        # A tool whose name says nothing about that may as well change something.
-        self.changing = frozenset(
-            call.function
-            for run in runs
-            for call in run.recorded.calls
-            if call.effect not in ("read", "wait", "finalize")
-        )
+        self.changing = frozenset[str]().union(*{run.outline.changing for run in runs})
 
     def take(self, candidates: Iterable[GuardCandidate]) -> Iterator[Contender]:
         """The candidates without conditions."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from contramem.errors import GuardError
 from contramem.monitor.comparison import plain_text, write_value
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import parse_pattern
+from contramem.notes import share
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import StudyRun
@@ -27,8 +29,9 @@ def name_words(guard: Guard, runs: Sequence[StudyRun]) -> Guard:
     kept = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "holds" and run.passed]
     using = defaultdict[str, list[StudyRun]](list)
     for run in kept:
-        for test in dict.fromkeys(_find_words(run, demanded)):
-            using[test].append(run)
+        for function, test in run.notes.get("words", partial(_list_words, run)):
+            if function == demanded:
+                using[test].append(run)
     usual = [
         test
         for test, some in using.items()
@@ -40,14 +43,17 @@ def name_words(guard: Guard, runs: Sequence[StudyRun]) -> Guard:
     return _replace_demanded(guard, named)
 
 
-def _find_words(run: StudyRun, function: str) -> Iterator[str]:
-    """The words that its calls of the function were given, as conditions, unless the request says them."""
+def _list_words(run: StudyRun) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys(_find_words(run)))
+
+
+def _find_words(run: StudyRun) -> Iterator[tuple[str, str]]:
+    """The words that its calls were given, as conditions, each with the function, unless the request says them."""
     task = plain_text(run.trajectory.task)
     for call in run.recorded.calls:
-        if call.function == function and call.worked:
-            for argument, value in call.arguments.items():
-                if isinstance(value, str) and is_word(value) and plain_text(value) not in task:
-                    yield f"{argument} = {write_value(value)}"
+        for argument, value in call.arguments.items() if call.worked else ():
+            if isinstance(value, str) and is_word(value) and plain_text(value) not in task:
+                yield share((call.function, f"{argument} = {write_value(value)}"))
 
 
 def _replace_demanded(guard: Guard, named: str) -> Guard:

@@ -26,8 +26,9 @@ from contramem.study.contenders import (
     find_contenders,
     is_contradicted,
 )
-from contramem.study.masks import GuardMasks, Mask, RunMasks
+from contramem.study.masks import GuardMasks, Mask
 from contramem.study.replays import Replays
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.trial import try_guard
 

@@ -16,6 +16,7 @@ from contramem.monitor.relevance import relevant_functions
 from contramem.monitor.scope import Condition, TaskSays
 from contramem.monitor.task_facts import HowMet, find_how_met
 from contramem.notes import RunNotes, share
+from contramem.study.run_outline import RunOutline
 from contramem.traces.trajectory import Event, Trajectory
 
 
@@ -49,21 +50,19 @@ class RecordedActions:
         notes: RunNotes | None = None,
         origins: dict[int, dict[str, str]] | None = None,
     ) -> None:
-        """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build;
-        without them, verdicts are not remembered. `origins`: see below, if already known."""
+        """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build.
+        `origins`: see below, if already known."""
         self.run, self.task_key = run, run.task_key
         self.name = share((run.source, run.run))
         """Its name among the runs of its task."""
-        self.notes = notes or RunNotes.without_guards()
+        self.notes = notes or RunNotes()
         self._origins = origins
         self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
-        stream = ActionStream(run.task)
+        stream = ActionStream(run.task, lambda event, seen: RecordedAction(event, seen, self))
         self.actions: list[Action] = []
         for event in run.events:
             action = stream.take(event)
-            if isinstance(action, EventAction):
-                action = None if event.position in tainted else RecordedAction(event, stream.seen, self)
-            if action is not None:
+            if action is not None and not (event.position in tainted and isinstance(action, RecordedAction)):
                 self.actions.append(action)
             stream.close(event)
 
@@ -72,9 +71,15 @@ class RecordedActions:
         return [action for action in self.actions if isinstance(action, RecordedAction)]
 
     @cached_property
+    def outline(self) -> RunOutline:
+        """Which calls it made."""
+        outline: RunOutline = share(RunOutline.of(self.actions))
+        return outline
+
+    @property
     def functions(self) -> frozenset[str]:
         """The functions that were called successfully."""
-        return frozenset(action.function for action in self.actions if action.function and action.worked)
+        return self.outline.worked
 
     @property
     def origins(self) -> dict[int, dict[str, str]]:
@@ -91,9 +96,6 @@ class RecordedActions:
         """Did the run follow or break the guard, by what it shows itself?"""
         if guard.when or guard.unless is not None:
             return self.replay(guard.bare) if self._is_in_scope(guard) else "vacuous"
-        return self.notes.verdicts.get(guard, lambda: self._replay(guard))
-
-    def _replay(self, guard: Guard) -> Verdict:
         watcher = automaton(guard, self.run.task)
         # Every action moves the clock of a deadline.
         for action in self._heard(relevant_functions(guard) if guard.within is None else None):
@@ -107,18 +109,10 @@ class RecordedActions:
 
     def meets(self, condition: Condition) -> HowMet:
         """Whether the condition becomes true in this run, and if it is then a fact about its task."""
-        return self.notes.conditions.get(condition, lambda: self._find_how_met(condition))
-
-    def _find_how_met(self, condition: Condition) -> HowMet:
         if isinstance(condition, TaskSays):
             return "in this run" if condition.matches_task(self.run.task) else ""
         heard = condition.relevant_functions
         return find_how_met(condition, self._heard(frozenset(heard) if all(heard) else None))
-
-    @property
-    def called(self) -> Collection[str]:
-        """Every called function, successful or not, and the names of actions that are not calls."""
-        return self._by_function
 
     def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:
         if functions is None:

@@ -13,8 +13,10 @@ from typing import IO
 
 import msgspec
 
+from contramem.notes import RunNotes
 from contramem.progress import Progress, no_progress
 from contramem.study.recorded_actions import RecordedActions
+from contramem.study.run_outline import RunOutline
 from contramem.study.run_set import RunSet, StudyRun, profile_task, study_run
 from contramem.study.task_groups import TaskProfile
 from contramem.traces.pool import Pool
@@ -84,6 +86,8 @@ def _store_run(actions: RecordedActions) -> _StoredRun:
 class RunFile:
     """Loads runs by position. Recently used ones stay in memory."""
 
+    answers = None
+
     def __init__(self, file: IO[bytes], rows: Sequence[_Row]) -> None:
         self._file, self._rows = file, rows
         self._loaded: OrderedDict[int, RecordedActions] = OrderedDict()
@@ -107,6 +111,12 @@ class RunFile:
             oldest, _ = self._loaded.popitem(last=False)
             self._loaded_bytes -= self._rows[oldest].length
         return actions
+
+    def outline(self, place: int) -> RunOutline:
+        return self.load(place).outline
+
+    def notes(self, place: int) -> RunNotes:
+        return self.load(place).notes
 
     def _read(self, place: int) -> _StoredRun:
         row = self._rows[place]

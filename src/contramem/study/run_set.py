@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,11 +10,14 @@ from itertools import groupby
 from typing import Protocol
 
 from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.packet_file import digest_runs
 from contramem.errors import UsageError, nearest
-from contramem.notes import notes_of
+from contramem.notes import RunNotes, notes_of
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.recorded_actions import RecordedActions
+from contramem.study.run_answers import RunAnswers
+from contramem.study.run_outline import RunOutline
 from contramem.study.task_groups import TaskProfile
 from contramem.traces.trajectory import Trajectory, digest
 
@@ -28,18 +31,80 @@ class RunLoader(Protocol):
     def load(self, place: int) -> RecordedActions:
         """What the run did."""
 
+    def outline(self, place: int) -> RunOutline:
+        """Which calls the run made."""
+
+    def notes(self, place: int) -> RunNotes:
+        """What is known about the run."""
+
+    @property
+    def answers(self) -> RunAnswers | None:
+        """What was asked about all its runs. None: it is not remembered, because an author asks one question after
+        another."""
+
 
 @dataclass(frozen=True)
 class LoadedRuns:
     """Runs in memory."""
 
     runs: Sequence[RecordedActions]
+    answers: None = None
 
     def trajectory(self, place: int) -> Trajectory:
         return self.runs[place].run
 
     def load(self, place: int) -> RecordedActions:
         return self.runs[place]
+
+    def outline(self, place: int) -> RunOutline:
+        return self.runs[place].outline
+
+    def notes(self, place: int) -> RunNotes:
+        return self.runs[place].notes
+
+
+class PacketRuns:
+    """The runs of packets. What one did is worked out when somebody asks for more than the notes say."""
+
+    def __init__(self, runs: Sequence[tuple[Packet, PacketRun]]) -> None:
+        self._runs = runs
+        self._loaded: dict[int, RecordedActions] = {}
+        self.answers: RunAnswers | None = None
+
+    def trajectory(self, place: int) -> Trajectory:
+        packet, run = self._runs[place]
+        return packet.recorded[run.letter]
+
+    def load(self, place: int) -> RecordedActions:
+        if place not in self._loaded:
+            self._loaded[place] = _record(*self._runs[place])
+        return self._loaded[place]
+
+    def outline(self, place: int) -> RunOutline:
+        return self._outlines[place]
+
+    @cached_property
+    def _outlines(self) -> list[RunOutline]:
+        return [
+            self.notes(place).get("outline", lambda: self.load(place).outline)  # noqa: B023  (called at once)
+            for place in range(len(self._runs))
+        ]
+
+    def notes(self, place: int) -> RunNotes:
+        packet, run = self._runs[place]
+        return notes_of(packet).about_run(run.letter)
+
+    def remember_answers(self, runs: Sequence[StudyRun]) -> None:
+        """Answer about these runs, which are all, in order, from the notes of their part of a build, if it keeps
+        any."""
+        part = notes_of(self._runs[0][0]).part if self._runs else None
+        if part is None:
+            self.answers = RunAnswers(runs)
+            return
+        starts: dict[bytes, int] = {}
+        for place, (packet, _) in enumerate(self._runs):
+            starts.setdefault(digest_runs(packet), place)
+        self.answers = part.answers = RunAnswers(runs, starts, part.answers)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,6 +134,15 @@ class StudyRun:
         return self.loader.trajectory(self.place)
 
     @property
+    def notes(self) -> RunNotes:
+        return self.loader.notes(self.place)
+
+    @property
+    def outline(self) -> RunOutline:
+        """Which calls it made."""
+        return self.loader.outline(self.place)
+
+    @property
     def name(self) -> str:
         return f"{self.task} · {self.source} · run {self.trial}"
 
@@ -84,16 +158,19 @@ class RunSet:
     @classmethod
     def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
         """All runs in memory, ordered by task, source and trial."""
-        return cls._of_actions(map(RecordedActions, trajectories))
+        return cls._of_runs(sorted(map(study_run, trajectories), key=lambda run: (run.task, run.source, run.trial)))
 
     @classmethod
     def of_packets(cls, packets: Iterable[Packet]) -> RunSet:
         """The runs of packets, with what is known about them."""
-        return cls._of_actions(_record(run, packet) for packet in packets for run in packet.runs)
+        found = [(packet, run) for packet in packets for run in packet.runs]
+        loader = PacketRuns(sorted(found, key=lambda pair: _name_of(pair[0].recorded[pair[1].letter])))
+        runs = [_study(loader, place) for place in range(len(found))]
+        loader.remember_answers(runs)
+        return cls._of_runs(runs)
 
     @classmethod
-    def _of_actions(cls, recorded: Iterable[RecordedActions]) -> RunSet:
-        runs = sorted(map(_study, recorded), key=lambda run: (run.task, run.source, run.trial))
+    def _of_runs(cls, runs: Sequence[StudyRun]) -> RunSet:
         by_task = groupby(runs, key=lambda run: run.task)
         return cls(tuple(runs), tuple(profile_task(task, list(group)) for task, group in by_task))
 
@@ -160,10 +237,14 @@ class RunSet:
 
 def study_run(run: Trajectory) -> StudyRun:
     """A run in memory."""
-    return _study(RecordedActions(run))
+    return _study(LoadedRuns([RecordedActions(run)]), 0)
 
 
-def _record(run: PacketRun, packet: Packet) -> RecordedActions:
+def _name_of(run: Trajectory) -> tuple[str, str, str]:
+    return run.task_key, run.source, run.run
+
+
+def _record(packet: Packet, run: PacketRun) -> RecordedActions:
     """What a run did; its steps say what is known about its calls."""
     return RecordedActions(
         packet.recorded[run.letter],
@@ -173,21 +254,17 @@ def _record(run: PacketRun, packet: Packet) -> RecordedActions:
     )
 
 
-def _study(actions: RecordedActions) -> StudyRun:
-    run = actions.run
+def _study(loader: RunLoader, place: int) -> StudyRun:
+    run = loader.trajectory(place)
     passed = run.outcome.passed if run.outcome.ended != "interrupted" else None
-    called = frozenset(actions.called)
-    return StudyRun(run.task_key, run.source, run.run, passed, run.ability, called, LoadedRuns([actions]), 0)
+    return StudyRun(*_name_of(run), passed, run.ability, loader.outline(place).called, loader, place)
 
 
 def profile_task(task: str, runs: list[StudyRun]) -> TaskProfile:
     """What the task is about: the functions that most of its passing runs used; if none passed, most of its runs."""
     counted = [run for run in runs if run.passed] or runs
-    called = defaultdict[str, int](int)
-    for run in counted:
-        for function in run.recorded.functions:
-            called[function] += 1
-    writes = {call.function for run in runs for call in run.recorded.calls if call.effect == "write"}
+    called = Counter(function for run in counted for function in run.outline.worked)
+    writes = {function for run in runs for function in run.outline.writes}
     first = runs[0].trajectory
     usual = frozenset(function for function, count in called.items() if count * 2 > len(counted))
     return TaskProfile(task, first.environment, first.scenario_id, first.task, usual, usual & writes)

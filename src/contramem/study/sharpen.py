@@ -16,7 +16,8 @@ from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.atoms import MIN_TASKS, Atom, collect_atoms
 from contramem.study.condition_pairs import find_pairs
-from contramem.study.masks import GuardMasks, Mask, RunMasks, count_shared
+from contramem.study.masks import GuardMasks, Mask, count_shared
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.05

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from contramem.contrast.english import SMALL_WORDS
 from contramem.monitor.comparison import write_value
+from contramem.study.argument_uses import CallOfRun
 from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
@@ -38,12 +39,12 @@ class Wording(NamedTuple):
     worked: Mask
 
 
-def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, RecordedAction]]) -> Iterator[Wording]:
-    """The wordings of an argument, those of most tasks first. `calls`: the position of the run, the run and the call; a
-    text is empty if its call passed none."""
-    if sum(map(bool, texts)) < MIN_TEXTS * len(texts):
+def find_wordings(calls: Sequence[CallOfRun]) -> Iterator[Wording]:
+    """The wordings of an argument, those of most tasks first."""
+    if sum(call.use.is_text for call in calls) < MIN_TEXTS * len(calls):
         return
-    words = [_words_of(text, run) for text, (_, run, _) in zip(texts, calls, strict=True)]
+    texts = [call.value if call.use.is_text else "" for call in calls]
+    words = [_words_of(text, call.run) for text, call in zip(texts, calls, strict=True)]
     numbers = defaultdict[str, list[int]](list)
     for number, some in enumerate(words):
         for word in some:
@@ -52,19 +53,19 @@ def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, Rec
     for word, having in numbers.items():
         if len(having) < len(texts):
             alike[tuple(having)].append(word)
-    counted = [(len({calls[number][1].task for number in where}), where) for where in alike]
+    counted = [(len({calls[number].run.task for number in where}), where) for where in alike]
     common = sorted(pair for pair in counted if pair[0] >= MIN_TASKS_OF_PHRASE)
     for tasks, where in sorted(common, key=lambda pair: (-pair[0], pair[1]))[:MAX_WORDINGS]:
         phrase = _find_phrase(alike[where], [texts[number] for number in where])
         if tasks < MIN_TASKS and phrase.count(" ") < MIN_PHRASE_WORDS - 1:
             continue
-        if _is_copied(phrase, [calls[number][2] for number in where]):
+        if _is_copied(phrase, [calls[number].recorded for number in where]):
             continue
         made = worked = 0
         for number in where:
-            place, _, call = calls[number]
+            place, _, use = calls[number]
             made |= 1 << place
-            worked |= call.worked << place
+            worked |= use.worked << place
         yield Wording(SeenRelation("contains", write_value(phrase)), made, worked)
 
 

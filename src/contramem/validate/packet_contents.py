@@ -18,6 +18,7 @@ from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.notes import notes_of, share
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides
@@ -55,21 +56,29 @@ class PacketContents:
     def __init__(self, packet: Packet) -> None:
         # Not the packet itself: the cache must not keep its own key alive.
         self._originals = packet.placeholders.originals()
-        self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
-        self.called = {
-            run.letter: {step.function for step in run.steps if step.function and not step.tainted}
-            for run in packet.runs
-        }
-        """What each run calls, by its agent or its user; not what planted text made it call."""
+        self._runs, self._passing, self._failing = packet.runs, packet.passing, packet.failing
+        self._found = notes_of(packet).found
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._replays: dict[Guard, GuardReplay] = {}
-        self.sides = Sides(
-            tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing), self.called
-        )
         self._task = packet.task
-        self._planted = tuple(passage for run in packet.runs for passage in run.planted)
-        self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
+
+    @cached_property
+    def steps(self) -> dict[tuple[str, int], Step]:
+        return {(run.letter, step.position): step for run in self._runs for step in run.steps}
+
+    @cached_property
+    def called(self) -> dict[str, set[str]]:
+        """What each run calls, by its agent or its user; not what planted text made it call."""
+        return {
+            run.letter: {step.function for step in run.steps if step.function and not step.tainted}
+            for run in self._runs
+        }
+
+    @cached_property
+    def sides(self) -> Sides:
+        passing, failing = (tuple(run.letter for run in runs) for runs in (self._passing, self._failing))
+        return Sides(passing, failing, self.called)
 
     @cached_property
     def shown_words(self) -> frozenset[str]:
@@ -95,6 +104,10 @@ class PacketContents:
     @cached_property
     def names(self) -> Names:
         """Functions, arguments and fields: words of the interface, not of the task."""
+        names: Names = self._found.get("names", lambda: share(self._find_names()))
+        return names
+
+    def _find_names(self) -> Names:
         return Names.of(name for step in self.steps.values() for name in _names_of_step(step))
 
     @cached_property
@@ -128,12 +141,13 @@ class PacketContents:
     @cached_property
     def judge_phrases(self) -> frozenset[tuple[str, ...]]:
         """Word sequences of the judge's prose."""
-        return frozenset(quotable for text in self._feedback for quotable in shingles(text))
+        return frozenset(quotable for run in self._runs for quotable in shingles(run.feedback))
 
     @cached_property
     def planted_phrases(self) -> frozenset[tuple[str, ...]]:
         """Word sequences of passages that instruct."""
-        return frozenset(quotable for passage in self._planted for quotable in shingles(passage))
+        planted = (passage for run in self._runs for passage in run.planted)
+        return frozenset(quotable for passage in planted for quotable in shingles(passage))
 
 
 def stands_in(value: str, text: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments, says_missing
-from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name, tasks
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, find_once, is_empty, leaves_out, of_name, tasks
 from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
 from contramem.build.functions.words import (
     ID_WORDS,
@@ -55,23 +55,26 @@ _TEXT_FORMS = frozenset(
 _NUMBERS = frozenset({"integer", "number"})
 
 
+class ArgumentValues(NamedTuple):
+    """How the values of an argument are written, and where they come from."""
+
+    name: str
+    form: AcceptedForm
+    origin: ArgumentOrigin
+
+    @property
+    def is_reference(self) -> bool:
+        """Does it refer to an existing thing?"""
+        return is_identifying(self.name, self.form.forms)
+
+
 class ObservedArgument(NamedTuple):
     """An argument as listed on the card."""
 
     argument: Argument
     telling: bool
     """The calls show something about it that neither its name nor the documentation says."""
-    form: AcceptedForm
-    origin: ArgumentOrigin
-
-    @property
-    def name(self) -> str:
-        return self.argument.name
-
-    @property
-    def is_reference(self) -> bool:
-        """Does it refer to an existing thing?"""
-        return is_identifying(self.name, self.form.forms)
+    values: ArgumentValues
 
 
 class AcceptedForm(NamedTuple):
@@ -103,13 +106,21 @@ class ArgumentOrigin(NamedTuple):
 def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[ObservedArgument, ...]:
     """Every argument of successful calls, most frequent first. The documentation, which agents have, says what others
     there are."""
+    names = list_arguments(calls, tool)
+    return tuple(_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names)
+
+
+def list_arguments(calls: Calls, tool: Tool | None) -> list[str]:
+    """The arguments worth listing, most frequent first."""
     given = calls.worked or calls.all
-    seen = Counter(name for call in given for name in call.arguments if _NAME.fullmatch(name))
+    seen = Counter[str]()
+    for names, count in _count_names(given).items():
+        seen.update({name: count for name in names if _NAME.fullmatch(name)})
     if tool is None:
         # Without documentation, an argument given in one call in fifty may be made up and ignored by the tool.
         seen = Counter({name: count for name, count in seen.items() if count >= len(given) * USUAL})
-    names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
-    return tuple(_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names[:MAX_ARGUMENTS])
+    passed = _count_names(calls.all)
+    return sorted(seen, key=lambda name: (-seen[name], _usual_place(passed, name), name))[:MAX_ARGUMENTS]
 
 
 def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:
@@ -119,17 +130,21 @@ def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:
     return schema if isinstance(schema, dict) else None
 
 
-def _usual_place(calls: Calls, name: str) -> float:
-    places = [list(call.arguments).index(name) for call in calls.all if name in call.arguments]
-    return sum(places) / len(places)
+def _count_names(calls: Iterable[Observation]) -> Counter[tuple[str, ...]]:
+    """How many calls pass the same arguments in the same order: most do."""
+    return Counter(tuple(call.arguments) for call in calls)
+
+
+def _usual_place(passed: Counter[tuple[str, ...]], name: str) -> float:
+    places = [(names.index(name), count) for names, count in passed.items() if name in names]
+    return sum(place * count for place, count in places) / sum(count for _, count in places)
 
 
 def _argument(
     name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
 ) -> ObservedArgument:
-    form, origin = form_of(name, calls, schema, vocabulary), origin_of(name, calls)
-    if form.is_closed and origin.from_results:
-        origin = ArgumentOrigin()  # a word of the interface occurs in many results; nobody takes it from there
+    values = observe_values(name, calls, schema, vocabulary)
+    form, origin = values.form, values.origin
     required = is_required(name, calls, tool)
     documented = schema is not None and bool(schema.get("description"))
     listed_words = schema is not None and isinstance(schema.get("enum"), list)
@@ -147,7 +162,15 @@ def _argument(
         # `subject: subject` says nothing.
         meaning = source if meaning in (name, " ".join(words(name))) else f"{meaning}; {source}"
     argument = Argument(name=name, meaning=meaning, form=form.text, required=required)
-    return ObservedArgument(argument, telling, form, origin)
+    return ObservedArgument(argument, telling, values)
+
+
+def observe_values(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> ArgumentValues:
+    """What the calls show about the values of one argument."""
+    form, origin = form_of(name, calls, schema, vocabulary), origin_of(calls, name)
+    if form.is_closed and origin.from_results:
+        origin = ArgumentOrigin()  # a word of the interface occurs in many results; nobody takes it from there
+    return ArgumentValues(name, form, origin)
 
 
 def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> AcceptedForm:
@@ -158,6 +181,13 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
     if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
         is_list = isinstance(given[0].arguments[name], list)
         return AcceptedForm(f"{kind} with {', '.join(keys)}", is_list=is_list)
+    return _find_written_form(calls, name)
+
+
+@find_once
+def _find_written_form(calls: Calls, name: str) -> AcceptedForm:
+    """How values are written that are neither words of a vocabulary nor objects."""
+    given = of_name(calls.worked, name) or of_name(calls.all, name)
     _, bad = best_and_bad_forms(calls, name)
     left_out = {*bad, *forms_of_failing_runs(calls, name)}
     usable = [call for call in given if name in call.forms and call.forms[name] not in left_out]
@@ -204,8 +234,13 @@ def _find_closed_words(
     vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
     if any(isinstance(call.arguments[name], dict) for call in given):
         return None
-    values = [value for call in given for _, value in scalars(call.arguments[name])]
-    if not values or any(isinstance(value, bool) or value not in vocabulary_words for value in values):
+    values = list[Any]()
+    for call in given:
+        passed = [value for _, value in scalars(call.arguments[name])]
+        if any(isinstance(value, bool) or value not in vocabulary_words for value in passed):
+            return None
+        values += passed
+    if not values:
         return None
     enum = schema.get("enum") if schema is not None else None
     choices = sorted({str(value) for value in (enum if isinstance(enum, list) else values)})
@@ -272,7 +307,8 @@ class _OriginPart(NamedTuple):
     sources: tuple[str, ...]
 
 
-def origin_of(name: str, calls: Calls) -> ArgumentOrigin:
+@find_once
+def origin_of(calls: Calls, name: str) -> ArgumentOrigin:
     """Where the values of the successful calls were first seen; empty if that is not clear. Where failing runs took
     them from says little."""
     given = prefer_passing(_once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name))

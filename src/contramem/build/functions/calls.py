@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise
 from math import comb
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -23,6 +24,8 @@ MIN_RATIO = 2
 """Minimum difference between two shares. Over hundreds of calls chance explains little, but a small difference teaches
 little."""
 MIN_CALLS = 2
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,19 @@ class Calls:
         visible = [call for call in ordered if call.error or call.form is not None]
         # A trace without results still shows arguments; its calls count as successful because nothing says otherwise.
         self.all: Sequence[Observation] = visible or ordered
+        self.known: dict[tuple[str, str], Any] = {}
+        """What was found about an argument; see `find_once`."""
         self.worked = [call for call in self.all if not call.error]
         self.failed = [call for call in self.all if call.error]
+
+    @classmethod
+    def of(cls, function: str, observations: Sequence[Observation]) -> Calls:
+        """The calls in these observations. Those that were asked for last are kept: a card, and what is kept beside it,
+        are made from them one after the other."""
+        global _latest
+        if _latest is None or _latest.calls.function != function or _latest.observations is not observations:
+            _latest = _LatestCalls(observations, cls(function, observations))
+        return _latest.calls
 
     @cached_property
     def argument_names(self) -> tuple[str, ...]:
@@ -100,6 +114,27 @@ class Calls:
                     yield Retry(worked[key], call)
                 if not call.error:
                     worked[key] = call
+
+
+def find_once(find: Callable[[Calls, str], Found]) -> Callable[[Calls, str], Found]:
+    """Keep with the calls what `find` finds about an argument: the card asks for it, and what is kept beside it."""
+
+    @wraps(find)
+    def find_or_recall(calls: Calls, name: str) -> Found:
+        key = find.__name__, name
+        if key not in calls.known:
+            calls.known[key] = find(calls, name)
+        return cast(Found, calls.known[key])
+
+    return find_or_recall
+
+
+class _LatestCalls(NamedTuple):
+    observations: Sequence[Observation]
+    calls: Calls
+
+
+_latest: _LatestCalls | None = None
 
 
 def _place(call: Observation) -> tuple[str, int, str, int]:

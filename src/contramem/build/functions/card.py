@@ -39,13 +39,14 @@ def build_function_card(
 
     None: the calls prove nothing beyond the function's name and signature.
     """
-    calls = Calls(function, observations)
+    calls = Calls.of(function, observations)
     if not calls.all:
         return None
     tool = clean_documentation(tool)
     seen = build_arguments(calls, tool, vocabulary)
     arguments = tuple(observed.argument for observed in seen)
-    rules, mistakes, effects = usage_rules(calls, seen), _mistakes(calls), side_effects(calls)
+    values = [observed.values for observed in seen]
+    rules, mistakes, effects = usage_rules(calls, values), _mistakes(calls), side_effects(calls)
     gives = describe_use(calls)
     is_telling = rules or gives or effects.telling or any(observed.telling for observed in seen)
     if not (is_telling or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
@@ -59,7 +60,7 @@ def build_function_card(
         what_it_does=_line(_what_it_does(calls, arguments, tool)),
         arguments=arguments,
         returns=_line(" ".join(part for part in (returns(calls), gives) if part)),
-        usage_rules=(*map(_line, rules), *habits(calls, seen))[:MAX_LINES],
+        usage_rules=(*map(_line, rules), *habits(calls, values))[:MAX_LINES],
         common_mistakes=(*mistakes, *(text for _, text in careless))[:MAX_LINES],
         side_effects=_line(effects.text),
     )

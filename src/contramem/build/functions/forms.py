@@ -12,6 +12,7 @@ from contramem.build.functions.calls import (
     by_form,
     fail_more,
     failures,
+    find_once,
     leaves_out,
     runs_of,
     tasks,
@@ -27,6 +28,7 @@ MIN_BAD = 0.75
 """A form that fails less often is bad only if another one never failed."""
 
 
+@find_once
 def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
     """The form of an argument that worked in most calls, and the forms that failed in comparison."""
     forms = by_form([call for call in calls.all if concerns(call, name, calls)], name)

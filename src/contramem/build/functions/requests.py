@@ -33,7 +33,7 @@ class RequestsByFunction:
             spoken = notes_of(packet).found.get("request terms", partial(_find_terms, packet))
             self._words.update(spoken)
             self._tasks += 1
-            for function in _find_needed(packet):
+            for function in notes_of(packet).found.get("needed functions", partial(_find_needed, packet)):
                 self._by_function[function].append(spoken)
 
     def words_for(self, function: str) -> str:
@@ -56,8 +56,8 @@ def _find_terms(packet: Packet) -> frozenset[str]:
     return frozenset(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
 
 
-def _find_needed(packet: Packet) -> list[str]:
+def _find_needed(packet: Packet) -> tuple[str, ...]:
     """The functions that most passing runs called successfully; if no run passed, most runs."""
     runs = packet.passing or packet.runs
     called = Counter(function for run in runs for function in {step.function for step in run.actions if not step.error})
-    return [function for function, count in called.items() if function and 2 * count >= len(runs)]
+    return tuple(function for function, count in called.items() if function and 2 * count >= len(runs))

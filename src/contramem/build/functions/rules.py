@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from contramem.build.functions.arguments import ObservedArgument
+from contramem.build.functions.arguments import ArgumentValues
 from contramem.build.functions.blame import convictions, is_looked_up
 from contramem.build.functions.calls import (
     ABSENT_FORMS,
@@ -42,12 +42,12 @@ MAX_REASONS, MIN_COMPARED = 2, 3
 MAX_BAD_FORMS = 3
 
 
-def habits(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[str, ...]:
+def habits(calls: Calls, arguments: Sequence[ArgumentValues]) -> tuple[str, ...]:
     """How the function is used: good to know on a card, but not enough for one."""
     return (*_one_call_per(calls, arguments), *_exact_values(calls, arguments))
 
 
-def usage_rules(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[str, ...]:
+def usage_rules(calls: Calls, arguments: Sequence[ArgumentValues]) -> tuple[str, ...]:
     """Guidance for a single call, proved by calls: what comes first, what it has to look like, what an empty result
     means."""
     each = any(_one_call_per(calls, arguments))
@@ -61,12 +61,12 @@ def usage_rules(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[st
     )
 
 
-def rules_of_form(calls: Calls, argument: ObservedArgument) -> tuple[str, ...]:
+def rules_of_form(calls: Calls, argument: ArgumentValues) -> tuple[str, ...]:
     """The usage rules that only say how to write this argument."""
     return (*_formats(calls, [argument]), *_exact_values(calls, [argument]))
 
 
-def _formats(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
+def _formats(calls: Calls, arguments: Sequence[ArgumentValues]) -> Iterator[str]:
     """Forms of an argument that failed where another form worked."""
     for name in (argument.name for argument in arguments):
         best, bad = best_and_bad_forms(calls, name)
@@ -90,7 +90,7 @@ def _words(name: str, form: str) -> str:
     return date_pattern(form) or form_in_words(name, form)
 
 
-def _exact_values(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
+def _exact_values(calls: Calls, arguments: Sequence[ArgumentValues]) -> Iterator[str]:
     """References in a write must be copied, not recalled."""
     if calls.effect == "read":
         return
@@ -101,7 +101,7 @@ def _exact_values(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterat
         yield f"Take {names} exactly as earlier results show {'it' if is_single else 'them'}."
 
 
-def _one_call_per(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
+def _one_call_per(calls: Calls, arguments: Sequence[ArgumentValues]) -> Iterator[str]:
     """Called several times in one run with one argument varying: the function takes one item at a time."""
     varied: Counter[str] = Counter()
     where: dict[str, set[str]] = {}
@@ -120,7 +120,7 @@ def _one_call_per(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterat
         yield f"Call once per {code(name)}: {count} with this function called it again with only {code(name)} changed."
 
 
-def _points(argument: ObservedArgument) -> bool:
+def _points(argument: ArgumentValues) -> bool:
     return argument.is_reference or argument.origin.from_results or any(map(is_date_form, argument.form.forms))
 
 
@@ -135,7 +135,7 @@ def _varying(worked: Sequence[Observation]) -> set[str]:
     return names_varying
 
 
-def _several_at_once(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
+def _several_at_once(calls: Calls, arguments: Sequence[ArgumentValues]) -> Iterator[str]:
     for argument in arguments:
         if not argument.form.is_list:
             continue
@@ -147,7 +147,7 @@ def _several_at_once(calls: Calls, arguments: Sequence[ObservedArgument]) -> Ite
             yield f"{code(name)} takes several values in one call: {count} that worked gave two or more."
 
 
-def _when_empty(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
+def _when_empty(calls: Calls, arguments: Sequence[ArgumentValues]) -> Iterator[str]:
     """What separates the calls that came back empty from the others, and what then found something.
 
     Made-up values come first. Whether an argument was passed is mentioned if it also separates the rest.

@@ -17,7 +17,7 @@ from contramem.monitor.date_relation import MONTH_ENDS, parse_date_relation
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
-from contramem.study.recorded_actions import RecordedActions
+from contramem.study.argument_uses import find_uses
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 
@@ -69,8 +69,8 @@ class AccidentChecks:
         """Did most runs to which the guard applies get this field as they had asked for it?"""
         calling = [run for run in self._evidence if condition.function in run.called]
         verdicts = zip(calling, replay_guard(guard, calling), strict=True)
-        concerned = [run.recorded for run, verdict in verdicts if verdict != "vacuous"]
-        asked = [recorded for recorded in concerned if _asks_for(recorded, condition)]
+        concerned = [run for run, verdict in verdicts if verdict != "vacuous"]
+        asked = [run for run in concerned if _asks_for(run, condition)]
         return 2 * len(asked) > len(concerned)
 
     def _chooses_from_changes(self, guard: Guard) -> bool:
@@ -172,10 +172,10 @@ def _own_conditions(guard: Guard) -> list[Condition]:
     return [condition for condition in guard.conditions if str(condition) != guard.target]
 
 
-def _asks_for(recorded: RecordedActions, condition: FieldReturned) -> bool:
+def _asks_for(run: StudyRun, condition: FieldReturned) -> bool:
     """Is a call of the function given what its result is expected to show?"""
-    given = [call.arguments for call in recorded.calls if call.function == condition.function]
-    return any(each.get(condition.field) is not None for each in given)
+    wanted = condition.function, condition.field
+    return any((use.function, use.argument) == wanted for use in find_uses(run).uses)
 
 
 def _chance_of_day(day: str, right: Sequence[_GivenValues], wrong: Sequence[_GivenValues]) -> float:

@@ -37,7 +37,7 @@ from contramem.study.contenders import find_contenders
 from contramem.study.demanded_words import name_words
 from contramem.study.explain import Difference, explain
 from contramem.study.instead import find_instead
-from contramem.study.masks import RunMasks
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import digest
 

@@ -14,7 +14,7 @@ from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import findings_of
+from contramem.contrast.packet_file import keep_finding
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
@@ -24,12 +24,11 @@ RULES_VERSION = "11"
 
 def find_candidates(packet: Packet) -> Sequence[Candidate]:
     """What the rules learn from one task. Kept with the packet, so that it can be found where the packet is made."""
-    findings = findings_of(packet)
-    if "candidates" not in findings:
-        findings["candidates"] = [
-            Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet)
-        ]
-    return tuple(findings["candidates"])
+    return keep_finding(packet, "candidates", _find_candidates)
+
+
+def _find_candidates(packet: Packet) -> Sequence[Candidate]:
+    return tuple(Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet))
 
 
 class RuleAuthor:

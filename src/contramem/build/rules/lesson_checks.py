@@ -102,7 +102,7 @@ class LessonChecks:
         if guard.template != "not_succession" or guard.conditions or guard.function == guard.then:
             return False
         calls = {parse_pattern(text).function for text in (guard.function, guard.then)}
-        return not any(run.passed and calls <= set(run.recorded.functions) for run in self._evidence)
+        return not any(run.passed and calls <= run.outline.worked for run in self._evidence)
 
     def _only_goes_on(self, guard: Guard) -> bool:
         """Does it demand a change after a call that only reads? That runs which carried on with the task passed is not
@@ -141,13 +141,13 @@ class LessonChecks:
             return True
         kinds = {self._runs.kind_of_task.get(packet.task_key) for packet in packets}
         task_keys = {packet.task_key for packet in packets}
-        calling = [run for run in self._evidence if guard.target in run.recorded.functions]
-        changed = {_changes_of(run) for run in calling if run.task in task_keys and not run.passed}
+        calling = [run for run in self._evidence if guard.target in run.outline.worked]
+        changed = {run.outline.changes for run in calling if run.task in task_keys and not run.passed}
         return any(
             run.passed
             and (
                 self._runs.kind_of_task.get(run.task) in kinds
-                or (_changes_of(run) in changed and not _asks(run, guard))
+                or (run.outline.changes in changed and not _asks(run, guard))
             )
             and run.recorded.replay(guard) == "vacuous"
             for run in calling
@@ -264,10 +264,6 @@ def _has_threshold(guard: Guard) -> bool:
     returned = [part.operator for part in conditions if isinstance(part, (FieldReturned, FieldSum))]
     given = [test.test for part in conditions if isinstance(part, CallOccurs) for test in part.pattern.conditions]
     return any(test in NUMERIC for test in (*returned, *given))
-
-
-def _changes_of(run: StudyRun) -> frozenset[str]:
-    return frozenset(call.function for call in run.recorded.calls if call.worked and call.effect != "read")
 
 
 def _asks(run: StudyRun, guard: Guard) -> bool:

@@ -21,7 +21,7 @@ from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import findings_of
+from contramem.contrast.packet_file import keep_finding
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
@@ -76,21 +76,19 @@ def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]
 # One task
 
 
-def propose_guards(packet: Packet) -> set[Guard]:
+def propose_guards(packet: Packet) -> frozenset[Guard]:
     """Every guard that is worth replaying on the packet. Kept with it, as are the mined guards."""
-    findings = findings_of(packet)
-    if "proposed" not in findings:
-        findings["proposed"] = {guard for kind in guard_kinds() for guard in kind.propose(packet)}
-    return set(findings["proposed"])
+    return keep_finding(packet, "proposed", _propose_guards)
 
 
-def mine(packet: Packet) -> list[GuardReplay]:
+def _propose_guards(packet: Packet) -> frozenset[Guard]:
+    return frozenset(guard for kind in guard_kinds() for guard in kind.propose(packet))
+
+
+def mine(packet: Packet) -> Sequence[GuardReplay]:
     """The guards that separate the runs of a contrastive packet, clearest first, one for each thing to do. Kept with
     the packet: needed when the task is learned from, and again when all tasks are weighed."""
-    findings = findings_of(packet)
-    if "mined" not in findings:
-        findings["mined"] = _mine(packet)
-    return list(findings["mined"])
+    return keep_finding(packet, "mined", _mine)
 
 
 def _mine(packet: Packet) -> list[GuardReplay]:

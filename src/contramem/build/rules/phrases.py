@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from contramem.build.functions.errors import generalize
 from contramem.build.functions.words import join_list, verb_of
@@ -12,6 +12,7 @@ from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import quote_refusal
 from contramem.contrast.step import FINAL, Step
+from contramem.notes import notes_of, share
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
@@ -45,6 +46,11 @@ def in_words(function: str) -> str:
 
 def trigger_words(packet: Packet) -> tuple[str, ...]:
     """The words of the task that are also words of the interface: they name the request without its content."""
+    found: tuple[str, ...] = notes_of(packet).found.get("trigger words", partial(_find_trigger_words, packet))
+    return found
+
+
+def _find_trigger_words(packet: Packet) -> tuple[str, ...]:
     interface = {
         stem(word)
         for run in packet.runs
@@ -143,11 +149,18 @@ def quote_error(error: str, packets: Iterable[Packet], seen_in_tasks: int = 1) -
     """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
     if instructs(error):
         return ""
-    return quote_refusal(generalize(error), seen_in_tasks, {name for packet in packets for name in _interface(packet)})
+    return quote_refusal(
+        generalize(error), seen_in_tasks, {name for packet in packets for name in _interface_of(packet)}
+    )
 
 
-def _interface(packet: Packet) -> Iterator[str]:
+def _interface_of(packet: Packet) -> frozenset[str]:
     """Functions, arguments and fields of results."""
+    names: frozenset[str] = notes_of(packet).found.get("interface", lambda: share(frozenset(_find_interface(packet))))
+    return names
+
+
+def _find_interface(packet: Packet) -> Iterator[str]:
     for run in packet.runs:
         for step in run.steps:
             yield from (step.function, *step.arguments)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import TaskSays
+from contramem.notes import notes_of
 
 MIN_RUNS = 5
 """How many runs must have followed a rule, and how many must not have, before they can count against it."""
@@ -80,17 +82,17 @@ class FollowRecord(NamedTuple):
 
 def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """Over all guards of a card: a run that breaks one of them has not followed the rule."""
-    verdicts = [
-        (packet, run, verdict)
-        for packet in packets
-        if (relevant := [replay(guard, packet) for guard in guards if _counts_in(guard, packet)])
-        for run in (*packet.passing, *packet.failing)
-        if (verdict := _verdict(relevant, run.letter)) != "vacuous"
-    ]
-    kept = [run.passed for _, run, verdict in verdicts if verdict == "holds"]
-    broke = [run.passed for _, run, verdict in verdicts if verdict == "broken"]
-    tasks = {task for packet, run, _ in verdicts for task in packet.tasks_behind(run.letter)}
-    return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
+    tasks, total = set[str](), Counter[str]()
+    for packet in packets:
+        if relevant := [replay(guard, packet) for guard in guards if _counts_in(guard, packet)]:
+            held, broken, contradicted, kept_in_vain = _combine(relevant)
+            tasks.update(packet.tasks_behind(*held, *broken, *contradicted, *kept_in_vain))
+            total["kept"] += len(held) + len(kept_in_vain)
+            total["kept and passed"] += len(held)
+            total["broke"] += len(broken) + len(contradicted)
+            total["broke and passed"] += len(contradicted)
+    counts = (total[name] for name in ("kept", "kept and passed", "broke", "broke and passed"))
+    return FollowRecord(len(tasks), *counts)
 
 
 def _counts_in(guard: Guard, packet: Packet) -> bool:
@@ -98,9 +100,13 @@ def _counts_in(guard: Guard, packet: Packet) -> bool:
     return can_be_broken(guard, packet) and (guard.follows_a_call or speaks_about(guard, packet))
 
 
-def _verdict(replays: Sequence[GuardReplay], letter: str) -> Verdict:
-    verdicts = {each.verdict_on(letter) for each in replays}
-    return next(verdict for verdict in ("broken", "holds", "vacuous") if verdict in verdicts)
+def _combine(replays: Sequence[GuardReplay]) -> tuple[Collection[str], ...]:
+    """The runs that follow all guards that apply to them, and those that break one: the sides of a replay."""
+    sides = [each[1:] for each in replays]
+    if len(sides) == 1:
+        return sides[0]
+    held, broken, contradicted, kept_in_vain = (set[str]().union(*letters) for letters in zip(*sides, strict=True))
+    return held - contradicted, broken, contradicted, kept_in_vain - broken
 
 
 def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
@@ -115,12 +121,17 @@ def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
 
 def can_be_broken(guard: Guard, packet: Packet) -> bool:
     """Can any run of the packet have broken it? Most guards are about functions that a given task never calls."""
+    return packet.called.issuperset(_find_needed(guard))
+
+
+@lru_cache(maxsize=1 << 12)  # asked for each packet
+def _find_needed(guard: Guard) -> frozenset[str]:
+    """The functions without whose calls nobody breaks it."""
     if _depends_on_request(guard):
-        return True
+        return frozenset()
     if guard.template == "existence" and guard.conditions:  # whoever does not call it at all breaks it as well
-        return packet.called.issuperset(name for condition in guard.conditions for name in condition.functions)
-    needed = parse_pattern(guard.trigger).function
-    return not needed or needed in packet.called
+        return frozenset(name for condition in guard.conditions for name in condition.functions)
+    return frozenset({parse_pattern(guard.trigger).function} - {""})
 
 
 def speaks_about(guard: Guard, packet: Packet) -> bool:
@@ -130,8 +141,13 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
         return True  # it says how to make a call, not whether to
     if guard.conditions:
         return True  # the guard itself says when it applies
-    made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
-    return made == (guard.demand == "a call")
+    made = notes_of(packet).found.get(f"made: {guard.then or guard.function}", partial(_is_made, guard, packet))
+    return bool(made) == (guard.demand == "a call")
+
+
+def _is_made(guard: Guard, packet: Packet) -> bool:
+    """Does a passing run make a call that the guard demands, forbids or restricts?"""
+    return any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
 
 
 def _depends_on_request(guard: Guard) -> bool:

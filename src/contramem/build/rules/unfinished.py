@@ -21,9 +21,10 @@ from contramem.monitor.comparison import read_number
 from contramem.monitor.dates import read_time
 from contramem.monitor.guard import parse_guard
 from contramem.study.atoms import Atom
-from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of, union_of
+from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.replays import Replays
+from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.task_words import TaskWords
 
@@ -56,7 +57,7 @@ class _Omissions:
         self._worked_by: dict[str, Mask] = {}
         self._everyone: Mask = mask_of(range(len(evidence)))
         self._gets_replies = any(map(_gets_reply, evidence))
-        effects = {call.function: call.effect for run in evidence for call in run.recorded.calls}
+        effects = {call.function: call.effect for run in evidence for call in run.outline.calls}
         self._reads = sorted(function for function, effect in effects.items() if effect == "read")
         self._changes = sorted(function for function, effect in effects.items() if effect == "write")
         self._endings = [ending_of(run.trajectory, effects) for run in evidence]
@@ -108,7 +109,7 @@ class _Omissions:
     def _find_usual_app(self, functions: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """The app of the function that most passing runs called, and its functions that they called, the most usual
         first."""
-        worked = Counter(function for run in self._runs if run.passed for function in run.recorded.functions)
+        worked = Counter(function for run in self._runs if run.passed for function in run.outline.worked)
         usual = sorted((name for name in functions if worked[name]), key=lambda name: (-worked[name], name))
         app = usual[0].partition(".")[0] if usual else ""
         return app, tuple(name for name in usual if name.startswith(f"{app}."))
@@ -174,7 +175,7 @@ class _Omissions:
 
     def _worked(self, function: str) -> Mask:
         if function not in self._worked_by:
-            places = (place for place, run in enumerate(self._runs) if function in run.recorded.functions)
+            places = (place for place, run in enumerate(self._runs) if function in run.outline.worked)
             self._worked_by[function] = mask_of(places)
         return self._worked_by[function]
 

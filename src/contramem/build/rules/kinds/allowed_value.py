@@ -8,7 +8,7 @@ takes what it does not list, teaches nothing: its list is not what it takes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,8 +50,9 @@ class AllowedValue(Rule):
     @classmethod
     def find(cls, packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         """Yield the rules about the functions of an ability."""
-        worked = _count_worked(packets)
-        for (function, argument), refusals in sorted(_find_refusals(packets).items()):
+        refused = _find_refusals(packets)
+        worked = _count_worked(packets, {function for function, _ in refused})
+        for (function, argument), refusals in sorted(refused.items()):
             values = packets[0].placeholders.vocabulary.read_permitted(function, argument)
             taken = worked[function, argument]
             is_kept = taken.keys() <= set(values) and not any(
@@ -116,10 +117,12 @@ def _illustrate(rule: AllowedValue, refusal: _Refusal) -> Lesson:
     return Lesson(rule, illustrate(rule, refusal.packet, good, bad, transition=transition), refusal.cites)
 
 
-def _count_worked(packets: Sequence[Packet]) -> dict[tuple[str, str], Counter[str]]:
+def _count_worked(packets: Sequence[Packet], functions: Collection[str]) -> dict[tuple[str, str], Counter[str]]:
     """By function and argument, the texts that calls gave and that worked."""
     worked = defaultdict[tuple[str, str], Counter[str]](Counter)
-    for step in (step for packet in packets for run in packet.runs for step in calls(run) if not step.error):
+    concerned = [packet for packet in packets if not packet.called.isdisjoint(functions)] if functions else ()
+    made = (step for packet in concerned for run in packet.runs for step in calls(run))
+    for step in (step for step in made if step.function in functions and not step.error):
         for name, value in step.arguments.items():
             if isinstance(value, str):
                 worked[step.function, name][value] += 1
