@@ -102,6 +102,8 @@ _ABOUT_SECRETS = frozenset(
     value vault verification version via when with without word words wrong""".split()
 ).union(*LEXICON.values())
 """What follows the name of a secret in the id of a task that is about secrets: `password-reset-2`."""
+_LINKS = frozenset("is are was equals ist lautet est es".split())
+"""`my_password_is_hazelibex`."""
 _OPENING = frozenset("code codes phrase word answer".split())
 _TELEPHONES = frozenset("phone telephone tel mobile fax".split())
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -264,7 +266,7 @@ def _gives_a_secret(text: str, any_secret: bool = False) -> bool:
     after a code that opens something, that is whatever is no word about secrets; after another secret, what mixes
     letters and digits, or a long number. With `any_secret`, all of them are like passwords."""
     for part in _APART.split(text):
-        tokens = _TOKEN.findall(_HUMP.sub(" ", part))
+        tokens = [token for token in _TOKEN.findall(_HUMP.sub(" ", part)) if token.lower() not in _LINKS]
         for place, after in enumerate(tokens[1:], 1):
             if _is_about_secrets(after):
                 continue
