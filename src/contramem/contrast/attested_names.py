@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 import msgspec
@@ -56,6 +56,18 @@ Name: TypeAlias = tuple[str, str]
 """A function and the name of an argument; empty for the function itself."""
 
 
+class Witness(NamedTuple):
+    """A run, as far as it matters who says something."""
+
+    source: str
+    task: str
+    run: str
+
+    @classmethod
+    def of(cls, run: Trajectory) -> Witness:
+        return cls(run.source, run.task_key, f"{run.task_key}\n{run.source}\n{run.run}")
+
+
 class Witnesses:
     """The sources, tasks and runs in which something was seen, as many as a quorum takes."""
 
@@ -64,13 +76,13 @@ class Witnesses:
     def __init__(self) -> None:
         self.sources, self.tasks, self.runs = set[str](), set[str](), set[str]()
 
-    def hear(self, run: Trajectory) -> None:
-        if len(self.sources) < QUORUM:  # more of them change nothing
-            self.sources.add(run.source)
+    def hear(self, witness: Witness) -> None:
+        if len(self.runs) < MANY_RUNS:  # more of them change nothing
+            self.runs.add(witness.run)
+        if len(self.sources) < QUORUM:
+            self.sources.add(witness.source)
         if len(self.tasks) < QUORUM:
-            self.tasks.add(run.task_key)
-        if len(self.runs) < MANY_RUNS:
-            self.runs.add(f"{run.task_key}\n{run.source}\n{run.run}")
+            self.tasks.add(witness.task)
 
     def add(self, other: Witnesses) -> None:
         add_up_to(QUORUM, self.sources, other.sources)
@@ -119,36 +131,37 @@ class AttestedNames:
         texts = set()
         for run in runs:
             texts |= {run.task, run.system}
-            self._in_environment[run.environment].hear(run)
+            witness = Witness.of(run)
+            self._in_environment[run.environment].hear(witness)
             for tool in run.tools:
-                self._learn_tool(tool, run)
+                self._learn_tool(tool, witness)
             for event in run.events:
                 if event.function:
-                    self._learn_call(event, run)
+                    self._learn_call(event, run.environment, witness)
         found = {word.lower() for text in texts for word in _REQUESTED.findall(text)}
         self._request({word for word in found if not is_known_part(word)})
 
-    def _learn_tool(self, tool: Tool, run: Trajectory) -> None:
-        self._has_toolbox[tool.function.partition(".")[0]].hear(run)
-        self._declared[tool.function, ""].hear(run)
+    def _learn_tool(self, tool: Tool, witness: Witness) -> None:
+        self._has_toolbox[tool.function.partition(".")[0]].hear(witness)
+        self._declared[tool.function, ""].hear(witness)
         properties = tool.parameters.get("properties")
         if isinstance(properties, dict) and properties:
-            self._has_schema[tool.function, ""].hear(run)
+            self._has_schema[tool.function, ""].hear(witness)
             for name in properties:
-                self._declared[tool.function, str(name)].hear(run)
+                self._declared[tool.function, str(name)].hear(witness)
 
-    def _learn_call(self, event: Event, run: Trajectory) -> None:
+    def _learn_call(self, event: Event, environment: str, witness: Witness) -> None:
         app, _, name = event.function.partition(".")
-        self._app_used[app, run.environment].hear(run)
+        self._app_used[app, environment].hear(witness)
         is_answered = event.result is not None and not event.result.error
         for argument in ("", *event.arguments):
             used = (event.function, argument)
             if used not in self._called:
                 for word in strange_words(argument or name):
                     add_up_to(MIN_NAMES, self._names_with[app, word], [argument or name])
-            self._called[used].hear(run)
+            self._called[used].hear(witness)
             if is_answered:
-                self._answered[used].hear(run)
+                self._answered[used].hear(witness)
 
     def _request(self, asked: Iterable[str]) -> None:
         self._requested.update(asked)
