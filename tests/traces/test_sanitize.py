@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -28,6 +29,7 @@ from contramem.traces.plain_names import (
     plain_source,
 )
 from contramem.traces.pool import Pool
+from contramem.traces.read import read_traces
 from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
 
@@ -752,3 +754,10 @@ def test_names_with_numbers_of_versions_and_counts_stay(clean: Callable[[str], s
 
 def test_letters_in_another_form_are_the_same_letters() -> None:
     assert plain_source("ｇｐｔ-𝐦𝐢𝐧𝐢") == "gpt-mini"
+
+
+def test_a_problem_shows_the_hidden_characters_of_a_file_name(tmp_path: Path) -> None:
+    (tmp_path / "a\u200bb\x1b[31m.jsonl").write_text("{nothing")
+    reading = read_traces([tmp_path])
+    assert not list(reading)
+    assert "a\\u200bb\\x1b[31m.jsonl" in str(reading.problems[0])

@@ -49,6 +49,12 @@ def _undo_escape(escaped: re.Match[str]) -> str:
     return escaped[0] if char.isprintable() else ""
 
 
+def show_hidden(text: str) -> str:
+    """The text with hidden characters as escapes: whoever reads the name of a file should see them, and no terminal
+    should obey them."""
+    return _HIDDEN.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
 def has_hidden(text: str) -> bool:
     """Does the text contain an invisible character?"""
     return _HIDDEN.search(text) is not None

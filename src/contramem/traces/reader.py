@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from contramem.errors import TraceError
+from contramem.traces.characters import show_hidden
 from contramem.traces.files import TraceFile
 from contramem.traces.locations import is_location
 from contramem.traces.normalize import Naming
@@ -27,7 +28,7 @@ class Problem(NamedTuple):
     hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}. {self.hint}".rstrip(" ")
+        return show_hidden(f"{self.where}: {self.what}. {self.hint}".rstrip(" "))
 
 
 class SkippedRun(NamedTuple):
