@@ -143,7 +143,7 @@ def _states_of(said: str, interface: Iterable[str]) -> bool:
 _STATE = re.compile(
     r"(?:the |this )?([^\W\d_]+)(?: [^\W\d_]+)?\s+(?:is|are|was|has)(?:\s+[^\W\d_]+){1,4}\s*\.?", re.IGNORECASE
 )
-_STATEMENT_BEFORE = re.compile(r"\s*\w+(?: \w+){2,}: ")
+_STATEMENT_BEFORE = re.compile(r"\s*\w+(?: \w+){2,}: .*?[a-z]{2,} [a-z]{2,}")
 """`never charge guests: record is locked`: a complaint comes after the name of an argument, not after a sentence."""
 _OF_REFUSALS = frozenset(
     map(
