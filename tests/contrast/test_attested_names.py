@@ -206,3 +206,10 @@ def test_an_argument_that_is_joined_in_two_ways_takes_a_schema() -> None:
         for task in "12"
     ]
     assert set(substitutes(*runs).arguments["desk.refund"]) == {"community_string_osprey-onyx"}
+
+
+def test_a_toolbox_that_one_run_alone_has_attests_nothing_and_takes_no_name_away() -> None:
+    used = [make_run(ODD, source=source, task_id=task) for source in "ab" for task in "1234"]
+    assert substitutes(*used, make_run(ODD, source="b", task_id="5", tools=("desk.refund",))) == NameSubstitutes()
+    planted = make_run("desk.charge_nobody", source="b", task_id="5", tools=("desk.charge_nobody",))
+    assert set(substitutes(*used, planted).functions) == {"desk.charge_nobody"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.traces.run_content import DIGEST_BYTES
-from contramem.traces.run_table import ListedRun, RunIndex, RunName, RunSketch, RunTable
+from contramem.traces.run_table import JoinedRuns, ListedRun, RunName, RunSketch, RunTable
 
 
 def sketch(ability: str, passed: bool | None, called: Sequence[str]) -> RunSketch:
@@ -49,7 +49,7 @@ def by_task(tables: list[list[ListedRun]]) -> dict[str, list[ListedRun]]:
 
 @given(tables)
 def test_the_runs_of_a_task_are_found_in_their_tables(read: list[list[ListedRun]]) -> None:
-    index = RunIndex([RunTable.of(runs) for runs in read])
+    index = JoinedRuns([RunTable.of(runs) for runs in read])
     tasks = by_task(read)
     assert index.tasks == sorted(tasks)
     assert len(index) == sum(map(len, read))
@@ -66,7 +66,7 @@ def test_the_runs_of_a_task_are_found_in_their_tables(read: list[list[ListedRun]
 
 @given(tables)
 def test_a_task_is_sketched_by_all_its_runs(read: list[list[ListedRun]]) -> None:
-    sketched = {task.task_key: task for task in RunIndex([RunTable.of(runs) for runs in read]).sketches()}
+    sketched = {task.task_key: task for task in JoinedRuns([RunTable.of(runs) for runs in read]).sketches()}
     for key, runs in by_task(read).items():
         task, evidence = sketched[key], [run.sketch.passed for run in runs if run.sketch.counts]
         assert (task.passes, task.fails, task.runs) == (True in evidence, False in evidence, len(evidence))
@@ -82,19 +82,19 @@ def run(task: str, content: bytes, row: bytes = b"r") -> ListedRun:
 
 def test_of_equal_runs_the_first_counts() -> None:
     first, again, other = run("t", b"same", b"first"), run("t", b"same", b"again"), run("t", b"other")
-    index = RunIndex([RunTable.of([other]), RunTable.of([first, again]), RunTable.of([again])])
+    index = JoinedRuns([RunTable.of([other]), RunTable.of([first, again]), RunTable.of([again])])
     assert [run.row.rstrip(b"\0") for _, run in index.runs("t")] == [b"r", b"first"]
     assert len(index) == 2
 
 
 def test_groups_hold_every_task_once_and_their_digest_is_that_of_their_runs() -> None:
     runs = [run(f"t{number}", str(number).encode()) for number in range(300)]
-    groups = list(RunIndex([RunTable.of(runs)]).groups(most_bytes=10_000, lasting=True))
+    groups = list(JoinedRuns([RunTable.of(runs)]).groups(most_bytes=10_000, lasting=True))
     assert [key for group in groups for key in group.keys] == [run.task_key for run in runs]
     assert len(groups) > 2
-    backwards = RunIndex([RunTable.of(runs[:100]), RunTable.of(runs[100:])])
+    backwards = JoinedRuns([RunTable.of(runs[:100]), RunTable.of(runs[100:])])
     assert list(backwards.groups(most_bytes=10_000, lasting=True)) == groups
-    changed = RunIndex([RunTable.of([*runs[:-1], run("t299", b"changed")])])
+    changed = JoinedRuns([RunTable.of([*runs[:-1], run("t299", b"changed")])])
     after = list(changed.groups(most_bytes=10_000, lasting=True))
     assert after[:-1] == groups[:-1]
     assert after[-1].keys == groups[-1].keys
@@ -103,12 +103,12 @@ def test_groups_hold_every_task_once_and_their_digest_is_that_of_their_runs() ->
 
 def test_a_group_ends_where_its_runs_are_long() -> None:
     runs = [run(f"t{number}", str(number).encode()) for number in range(30)]
-    groups = list(RunIndex([RunTable.of(runs)]).groups(most_bytes=70, lasting=False))
+    groups = list(JoinedRuns([RunTable.of(runs)]).groups(most_bytes=70, lasting=False))
     assert [len(group.keys) for group in groups] == [10, 10, 10]
 
 
 def test_there_may_be_no_runs_at_all() -> None:
     for tables in ([], [RunTable.of([])]):
-        index = RunIndex(tables)
+        index = JoinedRuns(tables)
         assert (len(index), index.tasks, list(index.sketches())) == (0, [], [])
         assert list(index.groups(most_bytes=10, lasting=True)) == []

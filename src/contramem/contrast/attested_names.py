@@ -219,10 +219,11 @@ class AttestedNames:
         called = (function, "")
         answered, strange = self._answered[called], strange_words(name)
         is_odd = _is_odd(name)
-        if has_toolbox := app in self._has_toolbox:
-            declared, toolboxes = self._declared[called], self._has_toolbox[app]
-            if declared.are_all(toolboxes) or (declared.are_all_sources(toolboxes) and not strange and not is_odd):
-                return True
+        declared, toolboxes = self._declared[called], self._has_toolbox[app]
+        has_toolbox = bool(toolboxes.runs) and toolboxes.are_all(using)  # that of one run says nothing
+        is_declared = declared.are_all_sources(toolboxes) if not strange and not is_odd else declared.are_all(toolboxes)
+        if has_toolbox and is_declared:
+            return True
         if app == _OF_COMMANDS and not is_phrase_with_name(name):
             return not _is_clause(name)
         if is_odd:
@@ -237,11 +238,8 @@ class AttestedNames:
         passed, called = (function, argument), self._called[function, ""]
         declared, schemas = self._declared[passed], self._has_schema[function, ""]
         strange, is_odd = strange_words(argument), _is_odd(argument)
-        if schemas.sources:
-            if declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_odd):
-                return True
-            if schemas.are_all(called):
-                return False
+        if schemas.runs and schemas.are_all(called):
+            return declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_odd)
         if is_odd:
             return False
         if not strange:

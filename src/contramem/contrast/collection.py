@@ -20,7 +20,7 @@ from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool, PoolShard
-from contramem.traces.run_table import TaskGroup
+from contramem.traces.run_table import TaskBatch
 
 _STAGE = "contrast"
 _BUNDLE = "vocabulary"
@@ -67,7 +67,7 @@ def learn_vocabulary(
 class _Bundle(NamedTuple):
     """Some groups of tasks."""
 
-    groups: list[TaskGroup]
+    groups: list[TaskBatch]
 
     @property
     def contents(self) -> bytes:
@@ -79,10 +79,10 @@ class _Bundle(NamedTuple):
         return sum(len(group.keys) for group in self.groups)
 
 
-def _bundle(groups: Iterable[TaskGroup]) -> Iterator[_Bundle]:
+def _bundle(groups: Iterable[TaskBatch]) -> Iterator[_Bundle]:
     """Groups that follow each other. Their contents decide where a bundle ends, so that further runs leave most of them
     as they were."""
-    together: list[TaskGroup] = []
+    together: list[TaskBatch] = []
     for group in groups:
         together.append(group)
         if crc32(group.contents) % GROUPS_PER_BUNDLE == 0:

@@ -12,12 +12,12 @@ import msgspec
 
 from contramem.traces.run_content import content_digest, digest_row, encode_run
 from contramem.traces.run_table import (
+    JoinedRuns,
     ListedRun,
-    RunIndex,
     RunName,
     RunSketch,
     RunTable,
-    TaskGroup,
+    TaskBatch,
     TaskSketch,
 )
 from contramem.traces.sanitize import sanitize
@@ -111,7 +111,7 @@ class Pool:
         self._tables: list[RunTable] = []
         self._rows: list[int | Callable[[], bytes]] = []
         """Where the rows of a table begin in the pool's file; how to load them, if they are not there yet."""
-        self._joined: RunIndex | None = None
+        self._joined: JoinedRuns | None = None
         self._end = 0
         self._is_at_end = True
         for batch in encode_batches(map(sanitize, trajectories)):
@@ -128,9 +128,9 @@ class Pool:
         self._joined = None
 
     @property
-    def _index(self) -> RunIndex:
+    def _index(self) -> JoinedRuns:
         if self._joined is None:
-            self._joined = RunIndex(self._tables)
+            self._joined = JoinedRuns(self._tables)
         return self._joined
 
     def _write(self, rows: bytes) -> int:
@@ -160,7 +160,7 @@ class Pool:
         """The functions called in some run of a task."""
         return self._index.functions(task_key)
 
-    def groups(self, *, lasting: bool = True) -> Iterator[TaskGroup]:
+    def groups(self, *, lasting: bool = True) -> Iterator[TaskBatch]:
         """All tasks, some at a time, in the order in which they were read. If the groups are `lasting`, most of them
         stay as they are when runs are read later, or between."""
         return self._index.groups(self._shard_bytes, lasting=lasting)

@@ -1,4 +1,4 @@
-"""RunTable: the runs in some files as columns of numbers. RunIndex joins the tables of a collection.
+"""RunTable: the runs in some files as columns of numbers. JoinedRuns joins the tables of a collection.
 
 A build that adds a few runs to a million asks which tasks to select and where their runs are. Columns answer that
 without an object for each run.
@@ -135,7 +135,7 @@ class StoredRun(NamedTuple):
     length: int
 
 
-class TaskGroup(NamedTuple):
+class TaskBatch(NamedTuple):
     """Some tasks that are processed together."""
 
     keys: list[str]
@@ -143,7 +143,7 @@ class TaskGroup(NamedTuple):
     """A digest of their runs, whatever files these are in."""
 
 
-class RunIndex:
+class JoinedRuns:
     """The runs of all tables by task, each run once: of runs with equal content, the first."""
 
     def __init__(self, tables: Sequence[RunTable]) -> None:
@@ -206,7 +206,7 @@ class RunIndex:
         sketches = set(self._run_sketches[self._places(task_key)].tolist())
         return frozenset(function for sketch in sketches for function in self._sketches[sketch].functions)
 
-    def groups(self, most_bytes: int, *, lasting: bool) -> Iterator[TaskGroup]:
+    def groups(self, most_bytes: int, *, lasting: bool) -> Iterator[TaskBatch]:
         """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where `lasting`
         groups are cut, so that runs which are read later, or between, leave most of them as they were."""
         ends = np.concatenate([[0], np.cumsum(self._lengths)])[self._starts].tolist()
@@ -217,7 +217,7 @@ class RunIndex:
             is_cut = lasting and crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0
             if is_cut or ends[number + 1] - ends[first] >= most_bytes or number == len(keys) - 1:
                 contents = self._contents[self._starts[first] : self._starts[number + 1]]
-                yield TaskGroup(keys[first : number + 1], hashlib.blake2b(contents.tobytes(), digest_size=16).digest())
+                yield TaskBatch(keys[first : number + 1], hashlib.blake2b(contents.tobytes(), digest_size=16).digest())
                 first = number + 1
 
     def sketches(self) -> Iterator[TaskSketch]:
