@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
-from contramem.engine import SERIAL, Engine, LocalEngine
+from contramem.engine import SERIAL, Engine, LocalEngine, open_engine
+from contramem.errors import EngineError, UsageError
 from contramem.pipeline import build_bank, contrast_selected, learn_vocabulary
 from contramem.traces.pool import Pool
 from contramem.validate.validator import Validator
@@ -87,3 +89,22 @@ def test_the_bank_is_the_same_with_one_worker_with_two_on_ray_and_when_a_node_is
     assert build(pool, tmp_path / "ray.db", RayEngine()) == alone
     assert build(pool, tmp_path / "killed.db", RayEngine(), kill_a_node) == alone
     assert killed == [20]
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_an_address_where_no_cluster_answers_is_an_error_at_once(scheme: str) -> None:
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"{scheme}127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(EngineError, match=f"--address {address}: no Ray cluster answers there"):
+            open_engine("ray", address=address)
+
+
+def test_an_address_with_an_impossible_port_is_an_error() -> None:
+    with pytest.raises(EngineError, match="no Ray cluster answers there"):
+        open_engine("ray", address="127.0.0.1:99999")
+
+
+def test_workers_of_a_running_cluster_cannot_be_chosen() -> None:
+    with pytest.raises(UsageError, match="drop --address"):
+        open_engine("ray", workers=2, address="ray://head:10001")

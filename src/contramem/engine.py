@@ -160,6 +160,10 @@ SERIAL = LocalEngine()
 def open_engine(name: str = "local", workers: int | None = None, address: str | None = None) -> Engine:
     """Open the engine with this name; by default with one worker per processor."""
     if name == "ray":
+        if address is not None and workers is not None:
+            raise UsageError(
+                "--workers has no effect on a cluster that is already running: drop it, or drop --address."
+            )
         from contramem.ray_engine import RayEngine
 
         return RayEngine(address, workers)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import pickle
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from contramem.errors import EngineError, UsageError
 
@@ -18,6 +20,9 @@ MAX_RETRIES = 5
 """How often Ray reruns a task whose worker or node was lost."""
 AHEAD = 2
 """Shards submitted per processor of the cluster before a result is taken."""
+CLIENT_PORT = 10_001
+"""Where Ray listens for `ray://` addresses that name no port."""
+ANSWER_WITHIN_S = 10.0
 
 
 class RayEngine:
@@ -62,6 +67,8 @@ class RayEngine:
             raise EngineError(f"Ray lost a shard {MAX_RETRIES} times over: {error}") from error
 
     def _connect(self, address: str | None, workers: int | None) -> None:
+        if address is not None:
+            _check_answers(address)
         try:
             if address is None:
                 self._ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
@@ -71,6 +78,20 @@ class RayEngine:
             raise EngineError(
                 f"--engine ray: cannot join {address or 'a cluster on this machine'} ({error})."
             ) from error
+
+
+def _check_answers(address: str) -> None:
+    """Raise if nothing answers at the address: Ray itself would try for minutes. `auto` and the like name no host."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    try:
+        port = parts.port or (CLIENT_PORT if parts.scheme == "ray" else None)
+        if parts.hostname and port:
+            socket.create_connection((parts.hostname, port), ANSWER_WITHIN_S).close()
+    except (OSError, ValueError) as error:
+        raise EngineError(
+            f"--address {address}: no Ray cluster answers there ({error}). Is it running? On its head node, "
+            "`ray status` says so."
+        ) from error
 
 
 def _import_ray() -> Any:
