@@ -5,11 +5,12 @@ attested by toolboxes or by its use:
 
 - A name of plain words, if toolboxes of several sources declare it, or if several runs call it.
   Where its app has a toolbox that does not declare it, it must have been answered for several sources in several tasks.
-- English words around one that is in no list (`ask_zanmel_first`) may be somebody's sentence, or a product that the
-  interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several sources in several
-  tasks; or another name of the app or a request uses the word, and whoever uses the app uses the name.
-- A clause (`copy_before_the_dome_opens`) or what is joined in two ways (`badge_heron-beryl`) must be declared so; or
-  answered, and none of its words may be of no list.
+- English words around an unknown one, which is in no word list (`ask_zanmel_first`), may be somebody's sentence, or a
+  product that the interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several
+  sources in several tasks; or another name of the app or a request uses the word, and whoever uses the app uses the
+  name.
+- A name like a sentence (`copy_before_the_dome_opens`), or one that is joined in two ways (`badge_heron-beryl`), must
+  be declared by several sources in several tasks; or answered for them, and none of its words may be unknown.
 - Such an argument, or one that the schema of its function leaves out, is not attested by any use.
 
 A name that nothing attests is replaced by a digest, so that its calls still count.

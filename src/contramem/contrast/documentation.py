@@ -73,7 +73,7 @@ def _is_of_a_manual(sentence: str, mask: SecretMask) -> bool:
 
 
 def _gives_a_secret(sentence: str) -> bool:
-    """`Print with pinCode pearlibex.`: does the name of a secret stand before a number or a word of no list?"""
+    """`Print with pinCode pearlibex.`: does the name of a secret stand before a number or an unknown word?"""
     tokens = _TOKEN.findall(sentence)
     return any(
         _is_value(after) and are_secret_name(before, name) and not is_secret_name(after, "any")

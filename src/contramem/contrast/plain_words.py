@@ -40,7 +40,7 @@ _NAME_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
 MIN_WORDS_OF_PHRASE = 3
 _SPACE = re.compile(r"[\s.:/]")
 _NAME_AND_NUMBER = re.compile(r"[^\W\d_]{8,}\d\d")
-"""As passwords are made: a long word of no list with a number."""
+"""As passwords are made: a long word, in no list, with a number."""
 _WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
 _EXCEPTION = re.compile(r"(?:[A-Z][a-z]*)*(?:Error|Exception|Warning)")
 """The class of an exception: raised by a program, and nobody's name."""

@@ -268,7 +268,7 @@ def stretches(text: str, size: int) -> Iterator[tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def _is_name(word: str) -> bool:
-    """Is it a word of no list, and too long for an abbreviation?"""
+    """Is it in no word list, and too long for an abbreviation?"""
     return len(word) >= MIN_NAME_CHARS and word.isalpha() and not is_plain_in_prose(word)
 
 
