@@ -23,14 +23,10 @@ EXITS = (
     "pages",
     "run views",
     "messages",
-    "authored bank",
-    "author outside",
-    "author quoted",
 )
 """Bank: the frozen file. Store: its cards and its ledger. Prompts: in the system part or outside of data marks; inside
 them but not quoted; quoted as somebody's words. Report: comparisons as page, Markdown, LaTeX, CSV. Pages: the server's.
-Run views: what shows runs to people (contrast, monitor). Messages: what commands print. Authored bank: what an author
-that copies texts of runs gets into a bank. Author: what instruments tell a model, outside of data marks and inside."""
+Run views: what shows runs to people (contrast, monitor). Messages: what commands print."""
 MAX_PAGES_OF_A_KIND = 400
 FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _QUOTED = re.compile(r"‹[^‹›]*›")
@@ -219,7 +215,7 @@ def _pages(traces: Path, folder: Path) -> Iterator[Written]:
         for project in server.projects.values():
             project.index_runs()
         with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
-            pending = ["/default/", "/default/tasks", "/default/cards", "/default/ledger", "/default/map"]
+            pending = ["/default/", "/default/tasks", "/default/cards", "/default/ledger"]
             seen: set[str] = set()
             kinds = Counter[str]()
             while pending:
