@@ -1,4 +1,4 @@
-"""`contramem bank validate` and `bank preview`: what they find, and what they leave alone."""
+"""`contramem bank validate`: what it finds, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
-from tests.shipped import RUNS, bank, build, complaint, contramem, shipped, written
+from tests.shipped import bank, build, complaint, contramem, shipped, written
 
 from contramem.bank import acts
 from contramem.bank.bank import Change
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
-from contramem.traces.trajectory import Trajectory
-
-TASKS = {run.task_key for run in shipped()}
 
 
 @pytest.fixture
@@ -57,9 +53,6 @@ def checked(store: Path, *paths: object, code: int = 0) -> dict[str, Any]:
     assert result.exit_code == code
     found: dict[str, Any] = json.loads(result.stdout)
     return found
-
-
-# validate
 
 
 def test_a_new_bank_is_confirmed_by_the_runs_that_taught_it(few: Path) -> None:
@@ -158,66 +151,3 @@ def test_a_frozen_bank_has_no_provenance_to_check(
 ) -> None:
     contramem("bank", "freeze", built, "--out", tmp_path / "bank.jsonl")
     assert "this needs the store that it came from" in complaint(capsys, "bank", "validate", tmp_path / "bank.jsonl")
-
-
-# preview
-
-
-def previewed(where: Path, *arguments: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(contramem("bank", "preview", where, *arguments, "--json").stdout)
-    return found
-
-
-def elsewhere(run: Trajectory) -> Trajectory:
-    """The same run, of a task that the bank has never seen."""
-    return msgspec.structs.replace(
-        run, environment="held/out", task_id=f"held-{run.task_id}", scenario_id=None, task=f"{run.task} Thank you."
-    )
-
-
-def test_tasks_get_no_card_that_they_or_their_scenario_taught(built: Path) -> None:
-    found = previewed(built, "--tasks", RUNS)
-    assert (found["profile"], found["tasks"], found["leaks"]) == ("default", len(TASKS), 0)
-    held = bank(built).entries
-    for task, card_ids in found["by_task"].items():
-        for card_id in card_ids:
-            assert task not in held[card_id].support.tasks or card_id.startswith("function::")
-    assert found["with_a_card"] + len(found["with_nothing"]) == len(TASKS)
-
-
-def test_similar_tasks_get_plausible_cards_of_the_right_ability(built: Path, tmp_path: Path) -> None:
-    runs = written(tmp_path / "held.jsonl", [elsewhere(run) for run in shipped()])
-    found = previewed(built, "--tasks", runs)
-    assert found["leaks"] == 0
-    assert found["right_bank"] == 1
-    # Banks of four abilities that share their tools; 0.65 was measured, chance gives about a quarter.
-    assert found["right_bank_without_label"] > 0.6
-    assert (
-        found["plausible_skills"] > 0.7
-    )  # 20 of 26 were measured; some cards about one login go to tasks of another app
-    assert found["plausible_functions"] > 0.7
-    assert len(found["never_retrieved"]) < len(bank(built).cards) / 2
-
-
-def test_the_preview_is_the_same_from_the_store_and_from_the_file(built: Path, tmp_path: Path) -> None:
-    contramem("bank", "freeze", built, "--out", tmp_path / "bank.jsonl")
-    assert previewed(tmp_path / "bank.jsonl", "--tasks", RUNS) == previewed(built, "--tasks", RUNS)
-
-
-def test_a_share_of_an_empty_set_is_none(tmp_path: Path) -> None:
-    build(tmp_path / "bank.db", written(tmp_path / "desk.jsonl", shipped("desk")), "--only", "functions")
-    found = previewed(tmp_path / "bank.db", "--tasks", tmp_path / "desk.jsonl")
-    assert (found["skills"], found["right_bank"], found["plausible_skills"]) == (0, None, None)
-
-
-def test_the_table_names_tasks_without_cards_and_cards_never_retrieved(built: Path) -> None:
-    said = contramem("bank", "preview", built, "--tasks", RUNS).stdout
-    assert "tasks that get a card" in said
-    assert "Cards never retrieved: " in said
-    assert "more (--json lists all)" in said
-
-
-def test_tasks_without_runs_are_said_to_be_missing(
-    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "no such file or folder" in complaint(capsys, "bank", "preview", built, "--tasks", tmp_path / "none.jsonl")

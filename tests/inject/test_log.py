@@ -4,10 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner
 from pytest import approx
 
-from contramem.cli.injections import injections
 from contramem.errors import UsageError
 from contramem.inject.injections import RunCounts, read_log, summarize, wilson
 from contramem.inject.log import FORMAT, InjectLog, Line
@@ -194,18 +192,14 @@ def test_wilson_by_the_book():
     assert wilson(81, 263) == (approx(0.2553, abs=1e-4), approx(0.3662, abs=1e-4))
 
 
-def test_the_command_prints_what_the_log_says(tmp_path, told):
+def test_the_summary_counts_what_the_log_says(tmp_path, told):
     path = tmp_path / "inject.jsonl"
     for one in told:
         InjectLog(path).append(one)
-    output = CliRunner().invoke(injections, [str(path)], catch_exceptions=False).output
-    assert "1 run(s) have no known outcome and are not counted" in output
-    assert "Too few runs to measure the effect" in output
-    assert "shown 2 time(s) in 1 of 3 run(s), 180 tokens (90 each)" in output
-    assert "function::M.send" in output
-    found = json.loads(CliRunner().invoke(injections, [str(path), "--json"], catch_exceptions=False).output)
-    assert found["cards"][0]["unknown"] == 1
-    assert found["with_memory"]["pass_rate"] is None
+    found = summarize(*read_log(path))
+    assert (found.start.times, found.start.runs, found.start.tokens) == (2, 2, 180)
+    assert found.with_memory.unknown == found.cards[0].runs.unknown == 1
+    assert found.with_memory.rate is None and found.difference is None
 
 
 def test_a_line_cut_short_is_counted_and_the_rest_is_read(tmp_path, told):
@@ -214,8 +208,8 @@ def test_a_line_cut_short_is_counted_and_the_rest_is_read(tmp_path, told):
         InjectLog(path).append(one)
     with path.open("ab") as file:
         file.write(b'{"log": 1, "time"\n{"log": 99, "time": "", "run": "z", "task": "", "where": "start"}\n')
-    result = CliRunner().invoke(injections, [str(path)], catch_exceptions=False)
-    assert "2 line(s) could not be read" in result.output
+    lines, unreadable = read_log(path)
+    assert (lines, unreadable) == (told, 2)
 
 
 def test_a_file_that_is_no_log_is_refused(tmp_path):

@@ -8,7 +8,7 @@
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and model_calls.py
     frozen.py    the frozen bank, one file; locate.py opens a store or a frozen file, imported.py imports edits
     kept_banks.py  earlier frozen banks, and rollback to one of them
-    check.py     checks a store and salvages a damaged one; chain.py: the hash chain of the ledger
+    check.py     checks a store; chain.py: the hash chain of the ledger
     forget.py    erases what some runs taught
 
 For people: acts.py is what they can do; story.py, card_list.py, difference.py, summary.py and render.py what they see.

@@ -163,11 +163,11 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: "may not be opened. Check the rights of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that the folder exists, and the rights of both.",
     sqlite3.SQLITE_NOTADB: "is not a store: it is not a SQLite file.",
-    sqlite3.SQLITE_CORRUPT: "is damaged. `contramem bank check FILE` says what can be saved.",
-    sqlite3.SQLITE_MISMATCH: "is damaged. `contramem bank check FILE` says what can be saved.",
-    sqlite3.SQLITE_TOOBIG: "is damaged. `contramem bank check FILE` says what can be saved.",
+    sqlite3.SQLITE_CORRUPT: "is damaged. `contramem bank check FILE` says what is broken; restore it from a copy.",
+    sqlite3.SQLITE_MISMATCH: "is damaged. `contramem bank check FILE` says what is broken; restore it from a copy.",
+    sqlite3.SQLITE_TOOBIG: "is damaged. `contramem bank check FILE` says what is broken; restore it from a copy.",
 }
-_DAMAGED = "is damaged ({}). `contramem bank check FILE` says what can be saved."
+_DAMAGED = "is damaged ({}). `contramem bank check FILE` says what is broken; restore it from a copy."
 # SQLite reports these as errors in the statement, but the statement is right and the file is damaged.
 _SIGNS_OF_DAMAGE = re.compile(
     r"no such (?:table|column)|malformed|could not decode|has no column|is not a table|unsupported file format",

@@ -23,7 +23,7 @@ from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import BankSummary, summarize
 from contramem.bank.support import GRADES, Grade
 from contramem.cli import Group
-from contramem.cli.bank_checks import preview, validate
+from contramem.cli.bank_checks import validate
 from contramem.cli.bank_files import check, copy, forget
 from contramem.cli.export import export
 from contramem.cli.output import print_json
@@ -257,7 +257,7 @@ bank.add_command(copy)
 bank.add_command(forget)
 bank.add_command(export)
 bank.add_command(rollback)
-for command in (review, validate, preview, propose_command):
+for command in (review, validate, propose_command):
     bank.add_command(command)
 
 

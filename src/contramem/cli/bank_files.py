@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from contramem.bank import acts
-from contramem.bank.check import StoreCheck, check_store, repair_store
+from contramem.bank.check import StoreCheck, check_store
 from contramem.bank.forget import (
     Erasure,
     ForgetSelection,
@@ -39,26 +39,19 @@ LISTED = 10
 
 @click.command(cls=SectionedCommand)
 @click.argument("where", metavar="STORE")
-@click.option("--repair", "target", metavar="NEW", type=click.Path(path_type=Path), help="Write what is left to NEW.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check(where: str, target: Path | None, as_json: bool) -> None:
+def check(where: str, as_json: bool) -> None:
     """Check the file of STORE, the hash chain of its ledger, and its cards against the ledger.
 
-    Nothing is changed. With --repair, everything readable is copied to a new store, and its cards are rebuilt from
-    the ledger. Ends with exit code 1 if something is wrong.
+    Nothing is changed. Ends with exit code 1 if something is wrong.
     """
     if is_url(where):
         raise UsageError("this checks SQLite files; a PostgreSQL server checks its own (pg_amcheck).")
-    checked = check_store(Path(where)) if target is None else repair_store(Path(where), target)
-    repaired = check_store(target) if target is not None else None
+    checked = check_store(Path(where))
     if as_json:
-        print_json(
-            {**asdict(checked), "is_whole": checked.is_whole, "repaired": asdict(repaired) if repaired else None}
-        )
+        print_json({**asdict(checked), "is_whole": checked.is_whole})
     else:
         click.echo("\n".join(_describe(where, checked)))
-        if repaired is not None:
-            click.echo(f"{target}: {repaired.decisions} decisions, {repaired.cards} cards.")
     if not checked.is_whole:
         raise SystemExit(1)
 
@@ -81,7 +74,7 @@ def _describe(where: str, checked: StoreCheck) -> Iterator[str]:
         yield f"- cards that are not what the ledger says: {_list(checked.differing_cards)}"
     if checked.unreadable_calls:
         yield f"- kept calls of models that cannot be read: {checked.unreadable_calls}"
-    yield "`contramem bank check STORE --repair NEW` brings what is left into a new store."
+    yield "Restore it from a copy; without one, build it again from its runs, or import a frozen bank into a new store."
 
 
 def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:

@@ -9,5 +9,5 @@
     profiles.py    the fixed settings for each way of running agents
 
 apps.py, intent.py and families.py infer what a task is about, names.py finds a card by any spelling of its function,
-preview.py tries a bank on tasks, and stored_index.py keeps the index of a large bank in a file.
+and stored_index.py keeps the index of a large bank in a file.
 """
