@@ -126,14 +126,6 @@ def test_the_page_lists_what_is_not_known(made, said):
     assert any(line.startswith(said) or said in line for line in page_of(*made()).not_known)
 
 
-def test_effort_is_the_cost_if_known_and_the_number_of_events_otherwise():
-    def charts(base, memory):
-        return [figure.title for section in page_of(base, memory).sections for figure in section.figures]
-
-    assert "Cost (USD) against success" in charts(*story())
-    assert "Agent events against success" in charts(*sides(gained=3, passed=3))
-
-
 def test_cards_have_their_own_section_with_titles():
     comparison, pairing = compared(*story())
     extras = Extras(card_effects(pairing, log()), {"skill::search::a": "Look before you send"})

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from contramem.errors import UsageError
 from contramem.evaluate.report import (
     Bar,
-    Dot,
     Estimate,
     FlipRow,
     IntervalRow,
@@ -25,14 +24,11 @@ from contramem.evaluate.report import (
     Section,
     Steps,
     Tile,
-    Values,
     as_html,
     bar_chart,
     flip_chart,
-    histogram,
     inputs_of,
     interval_chart,
-    scatter,
     step_chart,
     write_html,
 )
@@ -52,10 +48,7 @@ def figures(text="search", count=3):
             series=(text, "Memory"), measure=text, reference=50, notes="Points",
         ),
         flip_chart(text, [FlipRow(name, names, names) for name in names]),
-        scatter(text, [Dot(name, 3, 4, s) for name in names for s in (0, 1)], x_measure=text, y_measure=text,
-                series=(text, "b"), arrows=True),
         step_chart(text, [Steps(name, [(0, 0), (5, 3)]) for name in names], x_measure=text, y_measure=text),
-        histogram(text, [Values(text, [1, 2, -3], "memory")], measure=text, counted=text),
     ]  # fmt: skip
 
 
@@ -166,8 +159,7 @@ def test_an_unknown_value_has_no_bar_and_is_named():
 def test_charts_work_without_data():
     for figure in (
         bar_chart("t", [], measure="m"), interval_chart("t", [], measure="m"), flip_chart("t", []),
-        scatter("t", [], x_measure="x", y_measure="y"), step_chart("t", [], x_measure="x", y_measure="y"),
-        histogram("t", [], measure="m", counted="c"),
+        step_chart("t", [], x_measure="x", y_measure="y"),
     ):  # fmt: skip
         ElementTree.fromstring(str(figure.svg))
 

@@ -90,12 +90,10 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(
         "tasks",
         "cards",
         "ledger",
-        "map",
         "injections",
         "compare?base=scripted-careful&memory=scripted-hasty",
     ):
         visitor.go(f"/default/{path}")
-    visitor.go("/default/map").screenshot(path=pictures / "serve-map.png")
     assert visitor.trouble == []
 
 
@@ -135,7 +133,7 @@ def test_two_reviewers_at_once_lose_nothing(chromium: Any, live: LiveServer, ban
 def test_nothing_is_wider_than_a_phone(chromium: Any, live: LiveServer) -> None:
     visitor = Visitor(chromium, live.url, color_scheme="dark")
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    for path in ("", "tasks", "cards", "ledger", "review", "map"):
+    for path in ("", "tasks", "cards", "ledger", "review"):
         page = visitor.go(f"/default/{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
     visitor.go("/default/tasks").locator("td.key a").first.click()
@@ -185,7 +183,7 @@ def visit_every_page(visitor: Visitor, run: Trajectory) -> None:
     key, source = quote(run.task_key), quote(run.source)
     visitor.page.on("dialog", lambda dialog: visitor.trouble.append(dialog.message))
     paths = [
-        "", "tasks", f"task?key={key}", f"run?task={key}&source={source}&run={run.run}", "cards", "ledger", "map",
+        "", "tasks", f"task?key={key}", f"run?task={key}&source={source}&run={run.run}", "cards", "ledger",
         "card?id=skill::0123456789ab", "review?id=skill::0123456789ab", "injections", f"search?q={quote(HOSTILE[:20])}",
         f"compare?base={quote(HOSTILE + 'a')}&memory={quote(HOSTILE + 'b')}",
     ]  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from msgspec import structs
@@ -17,7 +16,6 @@ from contramem.bank.card import Skill, SkillCard
 from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
 from contramem.server.app import PAGES, Server, make_app
-from contramem.server.bank_map import draw_cards
 from contramem.server.explorer import TaskExport
 from contramem.server.export import _as_csv
 from contramem.server.options import ProjectOptions, ServerOptions
@@ -90,9 +88,9 @@ def test_text_from_outside_stays_text_in_every_field(client: TestClient, bank: P
     by = Attribution(kind="person", name=HOSTILE)
     with open_store(bank) as store, store.writing("test"):
         store.record(Decision(operation="ADD", reason=HOSTILE, by=by, ability=HOSTILE, changes=(change,)))
-    paths = ["/default/", "/default/cards", "/default/card?id=skill::0123456789ab", "/default/ledger", "/default/map",
+    paths = ["/default/", "/default/cards", "/default/card?id=skill::0123456789ab", "/default/ledger",
              "/default/review?id=skill::0123456789ab", f"/default/search?q={HOSTILE}", f"/default/tasks?q={HOSTILE}",
-             f"/default/map?ability={HOSTILE}", f"/default/injections?card={HOSTILE}", f"/{HOSTILE}/"]  # fmt: skip
+             f"/default/injections?card={HOSTILE}", f"/{HOSTILE}/"]  # fmt: skip
     for path in paths:
         text = client.get(path, headers={"accept": "text/html"}).text
         assert "<script>alert" not in text and "<img src=x" not in text and "{{7*7}}49" not in text
@@ -123,18 +121,6 @@ def test_lists_are_filtered_by_facet_ordered_and_taken_away_as_files(reader: Tes
 
 def test_a_cell_of_a_file_is_never_a_formula() -> None:
     assert _as_csv([TaskExport("=cmd()", "a", 1, 1, 0)]).splitlines()[1] == "'=cmd(),a,1,1,0"
-
-
-def test_the_map_connects_cards_with_the_functions_they_name(reader: TestClient, bank: Path) -> None:
-    with open_store(bank) as store:
-        skills = list(store.bank().skills)
-        picture = draw_cards(store.bank(), skills)
-    assert {node.name: len(node.lines) for node in picture.left} == {
-        card.card_id: len({*card.functions_used}) for card in skills
-    }
-    assert sum(len(node.lines) for node in picture.left) == sum(len(node.lines) for node in picture.right)
-    page = reader.get("/default/map", params={"ability": skills[0].ability}).text
-    assert all(f"id={quote(card.card_id, safe='')}" in page for card in skills if card.ability == skills[0].ability)
 
 
 def test_two_files_of_runs_can_be_compared(bank: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 app.py          puts the parts together: routes, middleware, start and stop; options.py is what can be set
 project.py      one bank with its runs, its inject log and its live runs; projects share nothing
 run_index.py    recorded runs in a file for browsing; live_runs.py runs of agents, which survive a restart
-explorer.py     tasks, runs, cards, ledger, search; contrast_page.py the picture of a task, bank_map.py of a bank,
+explorer.py     tasks, runs, cards, ledger, search; contrast_page.py the picture of a task,
                 comparison.py injections and comparisons
 review.py       decisions that a person makes in the browser, checked and recorded as `bank review` does
 api.py          JSON for agents and tools; schemas.py its bodies, openapi.py its document, mcp_app.py the same over MCP

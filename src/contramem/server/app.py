@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Mount, Route
 
 from contramem.errors import ContramemError
-from contramem.server import api, bank_map, card_pages, comparison, contrast_page, explorer, ledger_page, review
+from contramem.server import api, card_pages, comparison, contrast_page, explorer, ledger_page, review
 from contramem.server.access import COOKIE, Access, Denied
 from contramem.server.guard_rails import GuardRails
 from contramem.server.mcp_app import McpApp
@@ -53,7 +53,6 @@ PAGES = (
     PageRoute("/{project}/card", "read", card_pages.card),
     PageRoute("/{project}/ledger", "read", ledger_page.ledger),
     PageRoute("/{project}/search", "read", explorer.search),
-    PageRoute("/{project}/map", "read", bank_map.bank_map),
     PageRoute("/{project}/injections", "read", comparison.injections),
     PageRoute("/{project}/compare", "read", comparison.comparison),
     PageRoute("/{project}/review", "review", review.review),

@@ -9,8 +9,8 @@
                 Manifest(command="contramem ...", inputs=inputs_of("runs", [path]), seed=0))
     write_html(page, Path("report.html"))
 
-- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `scatter`, `step_chart`, `histogram`) turn plain data into a
-  `Figure`, which includes a table. Colours are names: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
+- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `step_chart`) turn plain data into a `Figure`, which includes a
+  table. Colours are names: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
 - Cells (`number`, `percent`, `difference_cell`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
 - Any text may come from a trace. It is escaped when it is written, so pass it unescaped.
 """
@@ -18,9 +18,7 @@
 from contramem.evaluate.report.cells import Cell, between, difference_cell, number, percent, points, unknown
 from contramem.evaluate.report.charts.bars import Bar, bar_chart
 from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
-from contramem.evaluate.report.charts.histogram import Values, histogram
 from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
-from contramem.evaluate.report.charts.scatter import Dot, scatter
 from contramem.evaluate.report.charts.steps import Steps, step_chart
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.files import write_html, write_tables, write_text
@@ -31,7 +29,6 @@ from contramem.evaluate.report.table import ReportTable
 __all__ = [
     "Bar",
     "Cell",
-    "Dot",
     "Estimate",
     "Figure",
     "FlipRow",
@@ -45,19 +42,16 @@ __all__ = [
     "Section",
     "Steps",
     "Tile",
-    "Values",
     "as_html",
     "bar_chart",
     "between",
     "difference_cell",
     "flip_chart",
-    "histogram",
     "inputs_of",
     "interval_chart",
     "number",
     "percent",
     "points",
-    "scatter",
     "step_chart",
     "unknown",
     "write_html",

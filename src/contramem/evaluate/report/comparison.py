@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from contramem.evaluate.cards import Cards
-from contramem.evaluate.compare import Comparison, Effort, Flip, Part
-from contramem.evaluate.pairs import Pair, Pairing
+from contramem.evaluate.compare import Comparison, Flip, Part
+from contramem.evaluate.pairs import Pairing
 from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
-from contramem.evaluate.report.charts.histogram import Values, histogram
 from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
-from contramem.evaluate.report.charts.scatter import Dot, scatter
 from contramem.evaluate.report.comparison_tables import (
     card_notes,
     cards_table,
@@ -19,11 +17,9 @@ from contramem.evaluate.report.comparison_tables import (
     events_table,
     success_table,
 )
-from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.manifest import Manifest
 from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, Tone
 from contramem.evaluate.report.paper_tables import flips_table
-from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.stats import MIN_TASKS, Interval
 from contramem.evaluate.verdict import Finding, finding, points, verdict
 
@@ -228,59 +224,17 @@ def _success_row(name: str, part: Part) -> IntervalRow:
 
 
 def _effort(comparison: Comparison, pairing: Pairing) -> Section:
-    figures = [_events(pairing.pairs, comparison.side_names.phrases)]
-    if (against := _against_success(comparison)) is not None:
-        figures.append(against)
+    changes = [pair.memory.agent_events - pair.base.agent_events for pair in pairing.pairs]
+    fewer, more = sum(change < 0 for change in changes), sum(change > 0 for change in changes)
     return Section(
         "Effort",
         "Read it together with success: a run that fails early is short and cheap.",
-        figures=figures,
         tables=[effort_table(comparison), events_table(comparison)],
+        notes=[
+            f"Of {len(changes):,} pairs of runs, {fewer:,} have fewer agent events "
+            f"{comparison.side_names.phrases.memory}, {more:,} more, {len(changes) - fewer - more:,} as many."
+        ],
     )
-
-
-def _events(pairs: Sequence[Pair], sides: WithAndWithout[str]) -> Figure:
-    def change(pair: Pair) -> int:
-        return pair.memory.agent_events - pair.base.agent_events
-
-    both = [change(pair) for pair in pairs if pair.both_passed]
-    other = [change(pair) for pair in pairs if not pair.both_passed]
-    fewer, more = sum(n < 0 for n in both + other), sum(n > 0 for n in both + other)
-    return histogram(
-        "Agent events, pair by pair",
-        [Values("passed on both sides", both, "memory"), Values("other pairs", other, "plain")],
-        measure=f"events {sides.memory} minus events {sides.base}",
-        counted="pairs of runs",
-        caption=f"Left of zero: fewer events {sides.memory}. {fewer:,} pairs have fewer, {more:,} more, "
-        f"{len(pairs) - fewer - more:,} as many.",
-    )
-
-
-def _against_success(comparison: Comparison) -> Figure | None:
-    """Effort against success, in the first measure that the runs have: cost, tokens, model calls, events."""
-    kinds: list[tuple[str, str, int]] = [
-        ("cost_usd", "cost (USD)", 4), ("tokens", "tokens", 0), ("model_calls", "model calls", 1),
-        ("agent_events", "agent events", 1),
-    ]  # fmt: skip
-    parts = dict(comparison.by_ability) if len(comparison.by_ability) > 1 else {"All tasks": comparison}
-    for key, measure, digits in kinds:
-        measured: list[tuple[str, Part, Effort]] = [
-            (name, part, effort) for name, part in parts.items() if (effort := getattr(part, key)) is not None
-        ]
-        if measured:
-            dots = [
-                Dot(name, value, 100 * share, series)
-                for name, part, effort in measured
-                for series, value, share in (
-                    (0, effort.base, part.success.base), (1, effort.memory, part.success.memory),
-                )
-            ]  # fmt: skip
-            return scatter(
-                f"{measure[0].upper()}{measure[1:]} against success", dots, x_measure=f"{measure}, mean a run",
-                y_measure="runs that passed, %", series=_series(comparison), arrows=True, y_span=(0, 100),
-                name="Ability", digits=(digits, 1), caption="Up is more success, left is less effort.",
-            )  # fmt: skip
-    return None
 
 
 def _cards(cards: Cards, titles: Mapping[str, str]) -> Section:
