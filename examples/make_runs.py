@@ -19,11 +19,11 @@ from tasks import EXAMPLES
 from tasks.example import Example
 from tools import DESCRIPTIONS, EFFECTS
 
-from contramem.bench.bfcl import BfclEnvironment
 from contramem.errors import ContramemError
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.trajectory import Origin, Tool, Trajectory
 from contramem.traces.write import write_traces
+from contramem_lab.bench.bfcl import BfclEnvironment
 
 
 def make_runs(examples: Sequence[Example] = EXAMPLES) -> list[Trajectory]:

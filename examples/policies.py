@@ -12,10 +12,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
-from contramem.bench.environment import Session
 from contramem.traces.effects import effect_of
 from contramem.traces.normalize import Recorder
 from contramem.traces.trajectory import Result
+from contramem_lab.bench.environment import Session
 
 NO_GUESS: Any = object()
 

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from contramem.bench.bfcl import BfclEnvironment
-from contramem.bench.environment import EnvironmentCall
-from contramem.bench.target import AgentReply, ChatMessage, ToolCall
 from contramem.inject.budget import count_tokens
 from contramem.traces.trajectory import RunUsage, Tool
+from contramem_lab.bench.bfcl import BfclEnvironment
+from contramem_lab.bench.environment import EnvironmentCall
+from contramem_lab.bench.target import AgentReply, ChatMessage, ToolCall
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FORGETS = 0.5

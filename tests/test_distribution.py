@@ -38,7 +38,7 @@ def test_a_wheel_holds_every_file_that_the_package_reads(built: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
         path.relative_to(ROOT / "src").as_posix()
-        for path in (ROOT / "src" / "contramem").rglob("*")
+        for path in (ROOT / "src").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted <= names

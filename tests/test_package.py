@@ -42,7 +42,8 @@ def test_importing_contramem_is_light_and_silent() -> None:
 
 
 def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
-    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    packages = (PACKAGE, PACKAGE.with_name("contramem_lab"))
+    source = "\n".join(path.read_text(encoding="utf-8") for folder in packages for path in folder.rglob("*.py"))
     classes = [name for name, value in vars(errors).items() if isinstance(value, type) and name != "ContramemError"]
     for name in classes:
         assert re.search(rf"(raise|return) {name}\(", source), f"{name} is never raised"
@@ -50,7 +51,7 @@ def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
 
 
 STAGES = ("traces", "contrast", "bank", "monitor", "retrieve", "validate", "llm", "build", "inject")
-TOGETHER = ("pipeline", "watch", "evaluate", "bench", "experiment", "server", "cli")
+TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 
 def test_no_stage_imports_what_puts_stages_together() -> None:
@@ -62,6 +63,11 @@ def test_no_stage_imports_what_puts_stages_together() -> None:
             for module in (name.split(".")[1] for name in _imported(path)):
                 assert module not in TOGETHER, f"{path.name} imports {module}"
                 assert module in allowed.get(stage, {module}), f"{path.name} imports {module}"
+
+
+def test_the_library_imports_nothing_of_the_lab() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        assert not re.search(r"\b(from|import) contramem_lab\b", path.read_text(encoding="utf-8")), path
 
 
 def test_serving_an_agent_imports_nothing_that_builds_a_bank() -> None:

@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Path:
     files = {
         "src/contramem/__init__.py": "",
         "src/contramem/cli.py": COMMAND_LINE,
-        "src/contramem/bench/agent.py": "AGENT = True\n",
+        "src/contramem_lab/agent.py": "AGENT = True\n",
         "docs/guide.md": "Build a bank.",
         "README.md": "Read me.",
         "tests/test_cli.py": "assert True\n",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.traces.trajectory import Outcome, Result, Tool
+from contramem_lab.bench.environment import EnvironmentCall, Solution, Task
 from northline.agents import PERFECT
 from northline.calls import Executed
 from northline.judge import judge

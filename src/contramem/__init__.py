@@ -13,8 +13,6 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     monitor/     guards + live events          -> Obligation   what is still owed, what was just broken
     study/       all runs + a supposition      -> Trial        the instruments of an author: look, try, explain, propose
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
-    bench/       real environments             -> runs
-    experiment/  one file that says it all     -> results      split, memories, runs, comparison; resumable
     llm/         beside the flow: asks models, for build/ and agents under test
     cli/         the command line: thin
     server/      explorer, review in the browser, HTTP API: thin
@@ -24,7 +22,8 @@ they computed, kept_jobs.py has the rest computed, notes.py remembers answers ab
 files, counting.py counts tokens, chance.py computes how likely chance explains a difference, grading.py says what
 grades mean, progress.py tells how far long work is, watch.py learns from runs as they appear, whole_file.py writes a
 file whole or not at all, file_lock.py lets one process in at a time, scratch.py makes temporary folders, and
-errors.py has every error, drawn as a tree.
+errors.py has every error, drawn as a tree. What shows that contramem works (environments, experiments, other
+memories) is a package of its own, contramem_lab.
 """
 
 from __future__ import annotations

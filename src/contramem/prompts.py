@@ -23,9 +23,9 @@ class Prompt(NamedTuple):
     """Of the template, not of the rendered text: the same wording has the same digest."""
 
 
-def render(template: str, **values: object) -> Prompt:
+def render(template: str, package: str = "contramem", /, **values: object) -> Prompt:
     """Fill `template`. A name with no value raises; it is never rendered as a blank. Values are never templates."""
-    compiled, digest = _load(template)
+    compiled, digest = _load(template, package)
     return Prompt(compiled.render(values), template, digest)
 
 
@@ -41,9 +41,9 @@ def render_source(source: str, template: str, **values: object) -> Prompt:
 
 
 @cache
-def _load(template: str) -> tuple[Template, str]:
+def _load(template: str, package: str) -> tuple[Template, str]:
     """Read and compile a template, once per process."""
-    source = (files("contramem") / template).read_text(encoding="utf-8")
+    source = (files(package) / template).read_text(encoding="utf-8")
     return _environment().from_string(source), hashlib.sha256(source.encode()).hexdigest()[:12]
 
 

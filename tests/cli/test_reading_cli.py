@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from contramem.cli import COMMANDS, SUMMARIES, cli, main
+from contramem.cli import COMMANDS, RENAMED, SUMMARIES, cli, main
 from contramem.errors import ContramemError
 from contramem.traces.read import read_traces
 
@@ -87,7 +87,7 @@ def test_a_wrong_word_or_file_gets_a_suggestion(tmp_path: Path, arguments, said:
         contramem(*(str(argument).format(tmp_path=tmp_path) for argument in arguments))
 
 
-@pytest.mark.parametrize("wrong", [("trace",), ("bank", "revie"), ("evaluate", "condition")])
+@pytest.mark.parametrize("wrong", [("trace",), ("bank", "revie"), ("lab", "condition")])
 def test_a_mistyped_command_gets_a_suggestion(wrong: tuple[str, ...]) -> None:
     assert f"did you mean '{wrong[-1]}" in contramem(*wrong).output.lower()
 
@@ -225,6 +225,13 @@ def test_the_help_lists_every_command_in_order_without_importing_them() -> None:
     assert list(SUMMARIES) == list(COMMANDS)
     assert all(f"  {name} " in shown for name in COMMANDS)
     assert shown.rstrip().endswith("False")
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_an_old_name_of_a_command_still_works_and_says_the_new_one(old: str) -> None:
+    shown = contramem(*old.split(), "--help")
+    assert shown.stdout == contramem(*RENAMED[old].split(), "--help").stdout
+    assert f"`contramem {old}` is now `contramem {RENAMED[old]}`" in shown.stderr
 
 
 def test_every_command_has_help() -> None:

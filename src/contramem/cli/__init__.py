@@ -6,6 +6,7 @@ import gc
 import importlib
 import signal
 import sys
+from functools import cache
 from io import TextIOWrapper
 from threading import current_thread, main_thread
 from typing import Any
@@ -37,10 +38,7 @@ COMMANDS = {
     "hook": "contramem.cli.hook:hook",
     "mcp": "contramem.cli.mcp:mcp",
     "serve": "contramem.cli.serve:serve",
-    "foresight": "contramem.cli.foresight:foresight",
     "evaluate": "contramem.cli.evaluate:evaluate",
-    "experiment": "contramem.cli.experiment:experiment",
-    "bench": "contramem.cli.bench:bench",
 }
 
 # Repeated here, so that `contramem --help` does not have to import all commands.
@@ -63,10 +61,19 @@ SUMMARIES = {
     "hook": "Guide Claude Code and Codex through their hooks.",
     "mcp": "Serve a bank over the Model Context Protocol.",
     "serve": "Browse a bank and its runs, review cards, and guide agents over HTTP.",
-    "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
     "evaluate": "Compare runs with and without memory, paired by task.",
-    "experiment": "Run a whole experiment from one file; resumable.",
-    "bench": "Run an agent with or without a bank in ARE / GAIA2 or AppWorld.",
+}
+
+
+# Commands of other packages, as entry points of this group.
+PLUGINS = "contramem.commands"
+
+# Old names of commands. They go with 0.2.0.
+RENAMED = {
+    "experiment": "lab experiment",
+    "bench": "lab bench",
+    "foresight": "lab foresight",
+    "evaluate conditions": "lab conditions",
 }
 
 
@@ -76,9 +83,8 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        names = self.list_commands(ctx)
-        if args and not args[0].startswith("-") and args[0] not in names:
-            ctx.fail(f"No such command {args[0]!r}{nearest(args[0], names)}")
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}{nearest(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -87,25 +93,68 @@ class Group(click.Group):
             formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in commands if command])
 
 
-class Commands(Group):
+class LazyGroup(Group):
     """A group that imports a command only when it is used."""
 
+    def __init__(self, places: dict[str, str], summaries: dict[str, str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._places = places
+        self._summaries = summaries
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._places)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        if name not in self._places:
             return None
-        module, _, attribute = COMMANDS[name].partition(":")
+        module, _, attribute = self._places[name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+            formatter.write_dl(list(self._summaries.items()))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class Commands(LazyGroup):
+    """Our commands, and after them those that other packages add."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *sorted(_plugins())]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return super().get_command(ctx, name) or _plugins().get(name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        for old, new in RENAMED.items():
+            words = old.split()
+            if args[: len(words)] == words:
+                click.echo(f"`contramem {old}` is now `contramem {new}`. The old name goes with 0.2.0.", err=True)
+                args = [*new.split(), *args[len(words) :]]
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        added = {name: command.get_short_help_str(limit=200) for name, command in sorted(_plugins().items())}
+        with formatter.section("Commands"):
+            formatter.write_dl(list((self._summaries | added).items()))
+
+
+@cache
+def _plugins() -> dict[str, click.Command]:
+    """Commands of other packages. Looking for them takes 20 ms, so no command of ours does."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load() for point in entry_points(group=PLUGINS)}
+
+
+@click.group(
+    cls=Commands,
+    places=COMMANDS,
+    summaries=SUMMARIES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(package_name="contramem", prog_name="contramem")
 def cli() -> None:
     """Procedural memory for agents, learned from contrasting runs."""

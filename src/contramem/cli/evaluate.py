@@ -36,21 +36,7 @@ SHOWN_HARMED = 20
 ARGUMENTS = "contramem.arguments"
 
 
-class _Lazy(Group):
-    """Imports `conditions` only on use, so that `compare` starts fast."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), "conditions"]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name != "conditions":
-            return super().get_command(ctx, name)
-        from contramem.cli.conditions import conditions
-
-        return conditions
-
-
-@click.group(cls=_Lazy)
+@click.group(cls=Group)
 def evaluate() -> None:
     """Measure what memory changes on the same tasks."""
 
