@@ -56,7 +56,7 @@ TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 def test_no_stage_imports_what_puts_stages_together() -> None:
     """traces/ knows nothing of later stages, and contrast/ only of traces/."""
-    beside = {"engine", "errors", "kept_jobs", "kept_work", "notes", "progress", "scratch", "whole_file"}
+    beside = {"engine", "errors", "kept_jobs", "kept_work", "progress", "scratch", "whole_file"}
     allowed = {"traces": {"traces", *beside}, "contrast": {"traces", "contrast", *beside}}
     for stage in STAGES:
         for path in (PACKAGE / stage).rglob("*.py"):

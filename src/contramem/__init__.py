@@ -18,12 +18,11 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     server/      explorer, review in the browser, HTTP API: thin
 
 Beside them engine.py runs heavy stages in several processes and ray_engine.py on a cluster, kept_work.py keeps what
-they computed, kept_jobs.py has the rest computed, notes.py remembers answers about runs, prompts.py fills the .jinja
-files, counting.py counts tokens, chance.py computes how likely chance explains a difference, grading.py says what
-grades mean, progress.py tells how far long work is, watch.py learns from runs as they appear, whole_file.py writes a
-file whole or not at all, file_lock.py lets one process in at a time, scratch.py makes temporary folders, and
-errors.py has every error, drawn as a tree. What shows that contramem works (environments, experiments, other
-memories) is a package of its own, contramem_lab.
+they computed, kept_jobs.py has the rest computed, prompts.py fills the .jinja files, counting.py counts tokens,
+chance.py computes how likely chance explains a difference, grading.py says what grades mean, progress.py tells how far
+long work is, watch.py learns from runs as they appear, whole_file.py writes a file whole or not at all, file_lock.py
+lets one process in at a time, scratch.py makes temporary folders, and errors.py has every error, drawn as a tree. What
+shows that contramem works (environments, experiments, other memories) is a package of its own, contramem_lab.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
 from contramem.build.author import Author, Only
-from contramem.build.parts import BuildSettings, abilities_of, build_parts, tasks_of
+from contramem.build.parts import BuildSettings, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor, find_candidates
@@ -19,7 +19,6 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
-from contramem.kept_work import NO_WORK, Work
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool
 from contramem.traces.tools import tools_by_function
@@ -45,7 +44,7 @@ def learn(
     author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
     with packets:
         left_out = selection.keys_left_out
-        return build_bank(packets, store, author, checks, only=only, tools=tools, left_out=left_out, engine=engine)
+        return build_bank(packets, store, author, checks, only=only, tools=tools, left_out=left_out)
 
 
 def build_bank(
@@ -61,32 +60,23 @@ def build_bank(
     tools: Mapping[str, Tool] | None = None,
     left_out: Collection[str] = (),
     on_progress: Progress = no_progress,
-    engine: Engine = SERIAL,
-    work: Work = NO_WORK,
 ) -> BuildReport:
     """Learn from the packets and merge the cards into the store, one decision at a time (the paper's Algorithm 1).
 
     A refused decision changes nothing and is recorded in the ledger with its reason. `only` builds just the `functions`
     or just the `skills`; `grade` is the lowest grade at which a rule stays in use. Without `reassesses`, cards are not
-    checked against all runs again at the end. `left_out` are tasks of the collection that were not selected. `work`
-    keeps what was found out about the runs for the next build.
+    checked against all runs again at the end. `left_out` are tasks of the collection that were not selected.
     """
-    with store.writing("build", _only_ability(packets, only)):
+    with store.writing("build"):
         at_hand = _tasks_behind(store.bank()) & {*left_out, *tasks_of(packets)}
         settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {}, at_hand)
-        return build_parts(packets, store, settings, engine, on_progress, work)
+        return build_parts(packets, store, settings, on_progress)
 
 
 def _tasks_behind(bank: Bank) -> frozenset[str]:
     """The tasks that the cards of a bank rest on."""
     supports = [entry.support for entry in bank.entries.values()]
     return frozenset(task for support in supports for task in (*support.tasks, *support.contradicted_by))
-
-
-def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:
-    """The ability whose cards a build can change, if it is a single one."""
-    abilities = abilities_of(packets) if only == "skills" else ()
-    return abilities[0] if len(abilities) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
             pool.close()  # from here on, only the packets are needed
             with open_store(options.store, create=True) as store:
                 left_out = selection.keys_left_out
-                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out, work=work)
+                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)
                 bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
             refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
     return _serve(options, bank, count, harmed, refused)

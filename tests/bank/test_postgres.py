@@ -148,22 +148,6 @@ def test_calls_of_a_model_are_kept_found_and_charged(store):
     ]  # fmt: skip
 
 
-def test_writers_of_different_abilities_share_the_store(url, store):
-    first, second = decide(Bank(), add(), ability="search"), decide(Bank(), add(), ability="time")
-    with store.writing("build", "search"), open_store(url) as other, other.writing("build", "time"):
-        store.record(first)
-        other.record(second)
-        store.record(refuse(Bank()))
-        with open_store(url) as third, pytest.raises(StoreError, match="in use by"):
-            third.writing("build", "time").__enter__()
-        with open_store(url) as third, pytest.raises(StoreError, match="in use by"):
-            third.writing("bank review").__enter__()
-    assert [entry.number for entry in store.ledger()] == [1, 2, 3]
-    assert len(store.bank().skills) == 2
-    with store.writing("bank review"), open_store(url) as other, pytest.raises(StoreError, match="in use by"):
-        other.writing("build", "search").__enter__()
-
-
 def test_a_store_copied_to_postgresql_and_back_is_the_same(url, tmp_path):
     with open_store(tmp_path / "bank.db", create=True) as sqlite, sqlite.writing("build"):
         build(sqlite, 20)

@@ -1,52 +1,35 @@
-"""A build in parts: the same decisions in the same order, whether parts are decided on here or by workers."""
+"""A build in parts: a part in which nothing changed is skipped, and a bank that grew equals a new one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from tests.made_runs import call, run
 
+from contramem.bank.frozen import freeze
 from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
-from contramem.build import parts
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet_file import ContrastPlan, PacketFile, PacketRow, contrast_shard
-from contramem.engine import SERIAL, Engine
+from contramem.contrast.selection import Selection
 from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
+from contramem.traces.trajectory import Trajectory
 from contramem.validate.validator import Validator
-
-
-class TwoAtOnce:
-    """An engine that says it has two workers and works on each shard here: only what is sent and returned counts."""
-
-    workers = 2
-
-    def __init__(self) -> None:
-        self.sent = 0
-        self.abilities: list[int] = []
-        """The number of packets in each part about an ability, in the order in which they were sent."""
-
-    def map(self, job: Callable[[Any, Any], Any], shards: Iterable[Any], shared: Any) -> Iterator[Any]:
-        for shard in shards:
-            self.sent += 1
-            self.abilities += [] if shard.group.functions else [len(shard.encoded)]
-            yield job(shared, shard)
-
-    def close(self) -> None:
-        pass
 
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
     """Tasks of two abilities: agents that look a record up before they change it pass."""
     runs = []
-    for task in range(parts.MIN_TASKS_FOR_WORKERS):
+    for task in range(40):
         look = call("Desk.find", {"name": f"case {task}"}, {"record": f"R-{task}77"})
         change = call("Desk.update", {"record": f"R-{task}77"}, "updated")
         ability = "a few" if task % 4 == 0 else "many"  # so that the first by name is not the largest, which goes first
@@ -56,28 +39,14 @@ def pool() -> Iterator[Pool]:
         yield pool
 
 
-def build(pool: Pool, store: Path, engine: Engine, tasks: int | None = None) -> list[Decision]:
-    vocabulary = learn_vocabulary(pool, SERIAL)
+def build(pool: Pool, store: Path, tasks: int | None = None) -> list[Decision]:
+    vocabulary = learn_vocabulary(pool)
     with (
-        contrast_selected(pool, pool.tasks()[:tasks], vocabulary, SERIAL) as packets,
+        contrast_selected(pool, pool.tasks()[:tasks], vocabulary) as packets,
         open_store(store, create=True) as opened,
     ):
-        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed), engine=engine)
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
         return [entry.decision for entry in opened.ledger()]
-
-
-@pytest.mark.slow
-def test_workers_decide_what_one_process_decides_in_the_same_order(pool: Pool, tmp_path: Path) -> None:
-    engine = TwoAtOnce()
-    assert build(pool, tmp_path / "parts.db", engine) == build(pool, tmp_path / "here.db", SERIAL)
-    assert engine.sent > 2  # a part for each ability, and those of the functions
-    assert engine.abilities == [30, 10]
-
-
-def test_few_tasks_are_decided_on_without_workers(pool: Pool, tmp_path: Path) -> None:
-    engine = TwoAtOnce()
-    assert build(pool, tmp_path / "few.db", engine, tasks=parts.MIN_TASKS_FOR_WORKERS - 1)
-    assert engine.sent == 0
 
 
 class CountedPackets(PacketFile):
@@ -90,9 +59,7 @@ class CountedPackets(PacketFile):
         return super().read_encoded(number)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", [SERIAL, TwoAtOnce()], ids=["here", "by workers"])
-def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_path: Path, engine: Engine) -> None:
+def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_path: Path) -> None:
     vocabulary = learn_vocabulary(pool)
     rows = [row for shard in pool.shards() for row in contrast_shard(ContrastPlan(vocabulary), shard)]
     with open_store(tmp_path / "bank.db", create=True) as store:
@@ -100,7 +67,7 @@ def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_p
         def learn(some: Iterable[PacketRow]) -> tuple[int, BuildReport]:
             with CountedPackets(some, vocabulary) as packets:
                 checks = Validator(vocabulary.closed)
-                report = build_bank(packets, store, RuleAuthor(vocabulary), checks, engine=engine, only="skills")
+                report = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="skills")
                 return packets.reads, report
 
         learn(rows)
@@ -116,12 +83,67 @@ def test_a_function_whose_card_is_made_from_other_tasks_than_before_gets_the_car
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("contramem.contrast.packet_file.MAX_TASKS_OF_FUNCTION", 8)
-    build(pool, tmp_path / "grown.db", SERIAL, tasks=12)
+    build(pool, tmp_path / "grown.db", tasks=12)
     for store in ("grown.db", "new.db"):
-        build(pool, tmp_path / store, SERIAL)
+        build(pool, tmp_path / store)
     with open_store(tmp_path / "grown.db") as grown, open_store(tmp_path / "new.db") as new:
         cards = {card_id: entry for card_id, entry in new.bank().entries.items() if card_id.startswith("function::")}
         assert cards and all(len(entry.support.tasks) == 8 for entry in cards.values())
         assert {card_id: grown.bank().entries[card_id].support for card_id in cards} == {
             card_id: entry.support for card_id, entry in cards.items()
         }
+
+
+def make_runs(tasks: Iterable[int], seed: int) -> Iterator[Trajectory]:
+    """Whoever reads the policy first passes, and above 500 whoever also tells the desk."""
+    for task in tasks:
+        amount = 50 + task * 137 % 900
+        for number in range(4):
+            random = Random(f"{seed}.{task}.{number}")
+            record, keeps = f"R-{10_000 + task}", random.random() < 0.5
+            steps = [call("Desk.find", {"name": f"case {task}"}, {"id": record, "amount": amount})]
+            steps += [call("Desk.read_policy", {"id": record}, {"limit": 500})] * (keeps or random.random() < 0.2)
+            steps += [call("Desk.update", {"id": record, "state": "closed"}, "updated")]
+            steps += [call("Desk.notify", {"id": record, "channel": "mail"}, "sent")] * (keeps and amount > 500)
+            told = {"task": f"Close case {task}.", "task_id": f"t{task}", "ability": "closing"}
+            yield run(f"model-{number}", keeps != (random.random() < 0.1), *steps, "done", **told)
+
+
+def grow(runs: Iterable[Trajectory], store: Path) -> None:
+    with Pool(runs) as pool:
+        build(pool, store)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bank_that_grew_differs_from_a_new_one_in_version_numbers_only(tmp_path: Path, seed: int) -> None:
+    grow(make_runs(range(12), seed), tmp_path / "grown.db")
+    grow(make_runs(range(14), seed), tmp_path / "grown.db")
+    grow(make_runs(range(14), seed), tmp_path / "new.db")
+    grown, new = (read_frozen_cards(tmp_path / name) for name in ("grown.db", "new.db"))
+    assert any(card["kind"] == "skill" for card in new)
+    assert grown != new
+    assert [card | {"version": 0} for card in grown] == [card | {"version": 0} for card in new]
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_task_that_is_drawn_no_longer_does_not_keep_cards_as_they_were(tmp_path: Path, seed: int) -> None:
+    drawn = [build_selected(make_runs(range(tasks), seed), tmp_path / "grown.db") for tasks in (20, 26)]
+    assert not drawn[0] <= drawn[1], "the second build has left tasks out that the first one drew"
+    build_selected(make_runs(range(26), seed), tmp_path / "new.db")
+    grown, new = (read_frozen_cards(tmp_path / name) for name in ("grown.db", "new.db"))
+    set_aside = {"version": 0, "taught_by": []}  # tasks that taught a card stay named on it
+    assert [card | set_aside for card in grown] == [card | set_aside for card in new]
+
+
+def build_selected(runs: Iterable[Trajectory], store: Path) -> set[str]:
+    with Pool(runs) as pool:
+        vocabulary, selection = learn_vocabulary(pool), Selection(pool.sketches(), max_tasks=12)
+        with contrast_selected(pool, selection.keys, vocabulary) as packets, open_store(store, create=True) as opened:
+            author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
+            build_bank(packets, opened, author, checks, left_out=selection.keys_left_out)
+    return set(selection.keys)
+
+
+def read_frozen_cards(store: Path) -> list[dict[str, object]]:
+    with open_store(store) as opened:
+        return [json.loads(line) for line in freeze(opened.bank()).splitlines()[1:]]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 from tests.made_runs import call, run
-from tests.study.office import note_office
+from tests.study.office import NOTE_RULE, note_office
 
+from contramem.contrast.packet import contrast
 from contramem.monitor.action import actions_of_run
-from contramem.monitor.guard import parse_guard
+from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.candidates import propose_candidates
 from contramem.study.masks import GuardMasks
+from contramem.study.recorded_actions import RecordedActions
 from contramem.study.replays import Replays, replay_guard
 from contramem.study.run_set import RunSet, study_run
+from contramem.traces.pool import Pool
 
 
 def test_runs_that_call_nothing_a_guard_is_about_get_the_verdict_of_a_replay() -> None:
@@ -65,3 +69,20 @@ def test_a_deadline_is_counted_from_the_start_of_the_run() -> None:
     timed = replace(made, events=tuple(replace(event, time=60.0 * event.position) for event in made.events))
     guard = parse_guard("existence(Shop.pay) within 30 s")
     assert replay_guard(guard, [study_run(timed)]) == [guard.replay(actions_of_run(timed))] == ["broken"]
+
+
+def test_a_guard_is_replayed_on_each_run_of_a_build_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(run.trajectory for run in RunSet.of(note_office()).runs) as pool:
+        runs = RunSet.of_packets(contrast(pool)).runs
+    replayed = list[int]()
+    replay = RecordedActions.replay
+
+    def note(self: RecordedActions, guard: Guard) -> Verdict:
+        replayed.append(id(self))
+        return replay(self, guard)
+
+    monkeypatch.setattr(RecordedActions, "replay", note)
+    guard = parse_guard(NOTE_RULE)
+    some, whole = replay_guard(guard, runs[3:9]), replay_guard(guard, runs)
+    assert whole[3:9] == some
+    assert replayed and len(replayed) == len(set(replayed))

@@ -78,19 +78,16 @@ def _log(path: Path) -> Path:
 
 
 _STORE_LOCK = "746173, hashtext(current_schema())"
-_ABILITY_LOCK = "746174, hashtext(current_schema() || ' ' || :ability)"
-_TURN_LOCK = "746175, hashtext(current_schema())"
 
 
 @contextmanager
-def sole_writer(connection: Connection, where: str, ability: str | None = None) -> Iterator[bool]:
+def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
     """Try to become the only writer; yields whether that succeeded. Released when this process ends, even if killed.
 
-    On PostgreSQL the lock belongs to `connection` and is lost with it; writers of different abilities can share the
-    store, one per ability.
+    On PostgreSQL the lock belongs to `connection` and is lost with it.
     """
     if connection.dialect.name == "postgresql":
-        with _hold_locks(connection, ability) as free:
+        with _advisory_lock(connection) as free:
             yield free
     else:
         with ExitStack() as lock:
@@ -102,32 +99,19 @@ def sole_writer(connection: Connection, where: str, ability: str | None = None) 
 
 
 @contextmanager
-def _hold_locks(connection: Connection, ability: str | None) -> Iterator[bool]:
-    """Use advisory locks of the session: no row is locked and no transaction stays open while a writer works."""
-    kind = "" if ability is None else "_shared"
-    locks = [(kind, _STORE_LOCK)] + ([] if ability is None else [("", _ABILITY_LOCK)])
-    acquired: list[tuple[str, str]] = []
-    for kind, key in locks:
-        if _ask(connection, f"pg_try_advisory_lock{kind}({key})", ability):
-            acquired.append((kind, key))
+def _advisory_lock(connection: Connection) -> Iterator[bool]:
+    """A lock of the session: no row is locked and no transaction stays open while a writer works."""
+
+    def ask(function: str) -> bool:
+        with connection.begin():
+            return bool(connection.exec_driver_sql(f"SELECT {function}({_STORE_LOCK})").scalar())
+
+    acquired = ask("pg_try_advisory_lock")
     try:
-        yield len(acquired) == len(locks)
+        yield acquired
     finally:
-        if not connection.invalidated:
-            for kind, key in acquired:
-                _ask(connection, f"pg_advisory_unlock{kind}({key})", ability)
-
-
-def _ask(connection: Connection, function: str, ability: str | None) -> bool:
-    values = {} if ability is None or ":ability" not in function else {"ability": ability}
-    with connection.begin():
-        return bool(connection.execute(sql.text(f"SELECT {function}"), values).scalar())
-
-
-def take_turn(connection: Connection) -> None:
-    """Block other writers until the current transaction ends, so that decisions have one order."""
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN_LOCK})")
+        if acquired and not connection.invalidated:
+            ask("pg_advisory_unlock")
 
 
 def escape_like(text: str) -> str:

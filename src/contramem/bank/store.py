@@ -14,20 +14,20 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from contramem.bank import migrations, model_calls
 from contramem.bank.bank import Bank, BankEntry, Change
+from contramem.bank.card import SkillCard
 from contramem.bank.chain import last_seal, seal
-from contramem.bank.database import connect, escape_like, explain_errors, sole_writer, take_turn
+from contramem.bank.database import connect, escape_like, explain_errors, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.bank.model_calls import StoredExchange
 from contramem.bank.past import PastDecision, read_past
-from contramem.bank.written import DecisionWriter, WrittenChange, WrittenDecision
 from contramem.errors import StoreError, UsageError
 
 # Fixed SQL that both SQLite and PostgreSQL understand: a build records thousands of decisions, and constructing
@@ -79,6 +79,17 @@ def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], d
     return store
 
 
+class _WrittenChange(NamedTuple):
+    """A change of a card, with its two sides as JSON."""
+
+    before: str | None
+    row: dict[str, Any]
+    """The card afterwards, as a table row."""
+
+    def __str__(self) -> str:
+        return f'{{"before":{self.before or "null"},"after":{self.row["holding"]}}}'
+
+
 class Store:
     """Reads at any time; writes only inside `writing`. Close it, or use it in a `with`."""
 
@@ -87,7 +98,8 @@ class Store:
         self._clock = clock
         self._engine = connect(where)
         self._writer: Connection | None = None
-        self._decisions = DecisionWriter()
+        self._last_written: dict[str, tuple[BankEntry, str]] = {}
+        """By card: the entry that was written last, and its JSON. Usually it is the `before` of the next change."""
 
     def __enter__(self) -> Self:
         return self
@@ -166,16 +178,15 @@ class Store:
             return model_calls.every(connection)
 
     @contextmanager
-    def writing(self, purpose: str, ability: str | None = None) -> Iterator[Self]:
+    def writing(self, purpose: str) -> Iterator[Self]:
         """Become the only writer. A second writer, in any process, gets a StoreError that names the first.
 
-        The lock is released when its process ends, even if it is killed. In PostgreSQL, a writer that changes cards of
-        one `ability` only can share the store with writers of other abilities.
+        The lock is released when its process ends, even if it is killed.
         """
         assert self._writer is None, "already writing"
         with explain_errors(self.where, reads_rows=False), self._engine.connect() as connection:
             writer = connection.execution_options(writes=True)
-            with sole_writer(writer, self.where, ability) as free:
+            with sole_writer(writer, self.where) as free:
                 if not free:
                     raise StoreError(
                         f"{without_password(self.where)} is in use by {self._holder()}. Wait for it to end."
@@ -203,20 +214,11 @@ class Store:
         """
         assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
         with explain_errors(self.where), self._writer.begin():
-            take_turn(self._writer)
-            entries = self._append_all(self._writer, decisions)
+            entries = self._append(self._writer, decisions)
             self._put_progress(self._writer, progress or {})
             for digest in charged:
                 model_calls.charge(self._writer, digest)
         return entries
-
-    def record_written(self, decisions: Sequence[WrittenDecision], progress: Mapping[str, str]) -> None:
-        """Record decisions that somebody else wrote, in order, and progress, all in one transaction."""
-        assert self._writer is not None, "record_written() belongs inside `with store.writing(...)`"
-        with explain_errors(self.where), self._writer.begin():
-            take_turn(self._writer)
-            self._append_written(self._writer, decisions)
-            self._put_progress(self._writer, progress)
 
     def _put_progress(self, connection: Connection, progress: Mapping[str, str]) -> None:
         if progress:
@@ -232,7 +234,7 @@ class Store:
                 self._run_alone("PRAGMA secure_delete = ON")
             with self._writer.begin():
                 erased = erase(self._writer)
-                self._append_all(self._writer, decisions)
+                self._append(self._writer, tuple(decisions))
             if is_sqlite:
                 self._run_alone("VACUUM")
                 self._run_alone("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -258,38 +260,59 @@ class Store:
                 for (value,) in connection.exec_driver_sql(f"SELECT {text} FROM {table}"):
                     yield table, str(value)
 
-    def _append_all(self, connection: Connection, decisions: Iterable[Decision]) -> tuple[LedgerEntry, ...]:
-        decisions = tuple(decisions)
-        first, at = self._append_written(connection, [self._decisions.write(decision) for decision in decisions])
-        return tuple(LedgerEntry(number, at, decision) for number, decision in enumerate(decisions, first))
-
-    def _append_written(self, connection: Connection, decisions: Sequence[WrittenDecision]) -> tuple[int, str]:
-        """Append to the ledger. The number of the first, and the time."""
+    def _append(self, connection: Connection, decisions: Sequence[Decision]) -> tuple[LedgerEntry, ...]:
+        """Append to the ledger, and change the cards."""
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         first = (connection.scalar(_LAST) or 0) + 1
         before = last_seal(connection) if decisions else ""
         for number, decision in enumerate(decisions, first):
-            before = seal(before, number, at, decision.row["decision"], map(str, decision.changes))
-            row = decision.row | {"number": number, "recorded_at": at, "chain": before}
-            connection.execute(_PUT_DECISION, row)
-            for position, change in enumerate(decision.changes):
+            text, changes = (
+                decision.model_dump_json(exclude={"changes"}),
+                list(map(self._write_change, decision.changes)),
+            )
+            before = seal(before, number, at, text, map(str, changes))
+            row = {"operation": decision.operation, "accepted": decision.accepted, "ability": decision.ability}
+            row |= {"author": str(decision.by), "decision": text}
+            connection.execute(_PUT_DECISION, row | {"number": number, "recorded_at": at, "chain": before})
+            for position, change in enumerate(changes):
                 self._change(connection, number, position, change)
             if decision.card_ids:
                 mentions = [{"card_id": card_id, "number": number} for card_id in decision.card_ids]
                 connection.execute(_PUT_MENTION, mentions)
-        return first, at
+        return tuple(LedgerEntry(number, at, decision) for number, decision in enumerate(decisions, first))
 
-    def _change(self, connection: Connection, number: int, position: int, change: WrittenChange) -> None:
-        stored = connection.scalar(_HELD, {"card_id": change.card_id})
+    def _write_change(self, change: Change) -> _WrittenChange:
+        before = None if change.before is None else self._write_entry(change.before)
+        card = change.after.card
+        row = {
+            "card_id": card.card_id,
+            "kind": "skill" if isinstance(card, SkillCard) else "function",
+            "ability": card.ability if isinstance(card, SkillCard) else None,
+            "status": change.after.status,
+            "version": card.version,
+            "holding": self._write_entry(change.after),
+        }
+        return _WrittenChange(before, row)
+
+    def _write_entry(self, entry: BankEntry) -> str:
+        last, written = self._last_written.get(entry.card.card_id, (None, ""))
+        if last is not entry:
+            written = entry.model_dump_json()
+            self._last_written[entry.card.card_id] = entry, written
+        return written
+
+    def _change(self, connection: Connection, number: int, position: int, change: _WrittenChange) -> None:
+        card_id = change.row["card_id"]
+        stored = connection.scalar(_HELD, {"card_id": card_id})
         if stored != change.before and not _is_same_entry(stored, change.before):
             raise StoreError(
-                f"{without_password(self.where)}: {change.card_id} was changed by another writer in the meantime, "
-                f"so this decision no longer fits and was not recorded. Run the command again to continue from the "
-                f"current bank."
+                f"{without_password(self.where)}: {card_id} was changed by another writer in the meantime, so this "
+                f"decision no longer fits and was not recorded. Run the command again to continue from the current "
+                f"bank."
             )
-        row = {"number": number, "position": position, "card_id": change.card_id, "change": str(change)}
+        row = {"number": number, "position": position, "card_id": card_id, "change": str(change)}
         connection.execute(_PUT_CHANGE, row)
-        connection.execute(_PUT_CARD, change.row | {"holding": change.after})
+        connection.execute(_PUT_CARD, change.row)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -311,7 +334,6 @@ class Store:
     def _sign_in(self, writer: Connection, purpose: str) -> None:
         since = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with writer.begin():
-            take_turn(writer)
             writer.execute(_NO_HOLDER)
             row = {"purpose": purpose, "pid": os.getpid(), "host": socket.gethostname(), "since": since}
             writer.execute(_PUT_HOLDER, row)

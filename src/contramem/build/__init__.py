@@ -2,7 +2,7 @@
 
     author.py     the three jobs of an author: build a function's card, reflect on a packet, curate a delta
     parts.py      a build, part by part: the cards of some functions, the Skill Cards of one ability;
-                  single_runs.py: joins tasks with a single run each; part_notes.py: what the next build can use
+                  single_runs.py: joins tasks with a single run each
     decide.py     one part: every proposal is checked, decided and recorded; recorder.py: what is recorded;
                   evidence.py: the runs behind a decision; learning.py: the cards that may change; reinstate.py: retired
                   lessons that are proposed again

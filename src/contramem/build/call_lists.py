@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import partial
 
 from contramem.bank.support import CallList
 from contramem.build.rules.steps import is_successful_write, working_calls
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.notes import notes_of
 from contramem.retrieve.requests import request_words
 
 MAX_CALLS = 6
@@ -41,7 +39,7 @@ class CallListsByWrite:
 def call_list_of(packet: Packet) -> CallList | None:
     """The list that most passing runs share; on a tie, the shorter. None: they write nothing, or make too many
     calls."""
-    calls, words = notes_of(packet).found.get("call list", partial(_find_calls, packet))
+    calls, words = _find_calls(packet)
     return CallList(calls=calls, request=words, taught_by=packet.identity) if calls else None
 
 

@@ -6,7 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from contramem.bank.bank import Bank, Change
 from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
+from contramem.bank.store import Store
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.call_lists import CallListsByWrite
@@ -21,7 +22,7 @@ from contramem.build.evidence import Provenance
 from contramem.build.functions.facts import gather_argument_facts
 from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
-from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, digest_of
+from contramem.build.recorder import BuildRecorder, BuildReport, digest_of
 from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
@@ -40,25 +41,24 @@ class BankBuild:
 
     def __init__(
         self,
-        store: BuildStore,
+        store: Store,
         author: Author,
         validator: Validator,
         *,
         append_only: bool = False,
         grade: Grade = DEFAULT_GRADE,
         reassesses: bool = True,
-        functions: Iterable[str] = (),
         at_hand: frozenset[str] = frozenset(),
     ) -> None:
-        """`functions`: known to exist, in addition to those whose cards are built. `at_hand`: tasks whose runs are at
-        hand, though they may not be among those that a card is now made from. What rests on them is built anew."""
+        """`at_hand`: tasks whose runs are at hand, though a card may now be made from others. What rests on them is
+        built anew."""
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
         self._append_only = append_only
         self._grade = grade
         self._reassesses = reassesses and not append_only
-        self._functions = set(functions)
+        self._functions = set[str]()
         self._at_hand = at_hand
         self._gathered: tuple[Sequence[Packet], tuple[RequestsByFunction, CallListsByWrite]] | None = None
 

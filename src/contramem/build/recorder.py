@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import msgspec
 
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Change
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.past import PastDecision
 from contramem.bank.patch import Patch
+from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate
 from contramem.build.evidence import Provenance
 from contramem.traces.trajectory import digest
@@ -41,37 +41,11 @@ class BuildReport:
     def changed(self) -> bool:
         return bool(self.decisions or self.functions or self.refused)
 
-    def add(self, other: BuildReport) -> None:
-        """Add the counts of another part of the build."""
-        self.decisions += other.decisions
-        self.functions += other.functions
-        self.refused += other.refused
-        self.retired += other.retired
-        self.packets += other.packets
-        self.deltas += other.deltas
-        self.unchanged += other.unchanged
-
-
-class BuildStore(Protocol):
-    """What a build needs from a store: its current content, and a place for decisions."""
-
-    def bank(self) -> Bank:
-        """The current bank."""
-
-    def progress(self) -> dict[str, str]:
-        """What builds have recorded as started or done."""
-
-    def past(self, card_id: str) -> Sequence[PastDecision]:
-        """The decisions that changed or named a card, oldest first."""
-
-    def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str]) -> object:
-        """Record decisions and progress together."""
-
 
 class BuildRecorder:
     """Serves one build by one author. Create it inside `store.writing(...)`."""
 
-    def __init__(self, store: BuildStore, author: Author) -> None:
+    def __init__(self, store: Store, author: Author) -> None:
         self._store, self._author = store, author
         self._progress = store.progress()
         self.bank = store.bank()

@@ -155,7 +155,7 @@ def _build_by_rules(
     deltas_from: str | None,
     as_json: bool,
 ) -> None:
-    check_free(where, options.ability if choice.only == "skills" else None)
+    check_free(where)
     reflects = deltas_from is None and choice.only != "functions"
     with select_runs(paths, options, choice, engine_choice, find_candidates if reflects else None) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
@@ -172,8 +172,6 @@ def _build_by_rules(
                 tools=runs.tools,
                 left_out=runs.selection.keys_left_out,
                 on_progress=runs.tell,
-                engine=runs.engine,
-                work=runs.work,
             )
             bank = hold_to_quorum(store, choice.min_sources)
         thin = _explain_thin(report, bank, runs, choice)

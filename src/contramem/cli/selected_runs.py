@@ -19,8 +19,6 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile
 from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.engine import Engine
-from contramem.kept_work import Work
 from contramem.progress import Progress
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
@@ -40,15 +38,13 @@ class Choice(NamedTuple):
 
 
 class SelectedRuns(NamedTuple):
-    """The packets a build learns from, with the vocabulary, tools and engine it uses."""
+    """The packets a build learns from, with the vocabulary and tools it uses."""
 
     vocabulary: Vocabulary
     selection: Selection
     packets: PacketFile
     tools: dict[str, Tool]
-    engine: Engine
     tell: Progress
-    work: Work
 
 
 @contextmanager
@@ -73,13 +69,13 @@ def select_runs(
         with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
             for done in (pool, every):
                 done.close()  # from here on, only the packets are needed
-            yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell, work)
+            yield SelectedRuns(vocabulary, selection, packets, tools, tell)
 
 
-def check_free(where: str, ability: str | None = None) -> None:
+def check_free(where: str) -> None:
     """Raise if another process is writing or the folder is missing, before time is spent on reading."""
     if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
-        with open_store(where, create=True) as store, store.writing("build", ability):
+        with open_store(where, create=True) as store, store.writing("build"):
             pass
 
 

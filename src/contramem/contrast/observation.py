@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -311,9 +311,7 @@ def _find_tries_on_things(
     }
 
 
-def by_function(
-    packets: Iterable[Packet], observe: Callable[[Packet], Iterable[Observation]] = observe
-) -> dict[str, list[Observation]]:
+def by_function(packets: Iterable[Packet]) -> dict[str, list[Observation]]:
     """All observations of each function, functions sorted by name."""
     observations: dict[str, list[Observation]] = defaultdict(list)
     for packet in packets:

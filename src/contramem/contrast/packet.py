@@ -6,9 +6,10 @@ sources and files stays in `provenance`, for the ledger and for people, and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -26,9 +27,26 @@ from contramem.contrast.step import Step, find_actions, make_steps
 from contramem.contrast.system_facts import find_system_facts
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.notes import notes_of
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Ending, Origin, Trajectory, digest
+
+Answer = TypeVar("Answer")
+_UNKNOWN: Final = object()
+
+
+class Memo:
+    """Answers about a packet or a run, by question: each is found once."""
+
+    __slots__ = ("_answers",)
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, Any] = {}
+
+    def get(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
+        answer = self._answers.get(question, _UNKNOWN)
+        if answer is _UNKNOWN:
+            answer = self._answers[question] = find()
+        return cast(Answer, answer)
 
 
 class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -82,6 +100,10 @@ class Packet:
     """The conventions that some run of this task uses."""
     system_facts: tuple[str, ...] = ()
     """Sentences of the system prompt that can decide the task, redacted."""
+    findings: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
+    """What later stages found in it, pickled, by name. Encoded with the packet."""
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
+    """What was asked about it. Lives as long as this object."""
 
     @cached_property
     def passing(self) -> tuple[PacketRun, ...]:
@@ -91,10 +113,13 @@ class Packet:
     def failing(self) -> tuple[PacketRun, ...]:
         return tuple(run for run in self.runs if run.counts and not run.passed)
 
-    @cached_property
+    @property
     def content_digest(self) -> str:
         """A short digest of the whole packet, sources included: packets with different content have different
         digests."""
+        return self.memo.get("content digest", self._digest_content)
+
+    def _digest_content(self) -> str:
         sources = sorted(provenance.source for provenance in self.provenance.values())
         encoded = msgspec.json.encode([self.task_key, self.task, self.runs, sources], order="deterministic")
         return digest(encoded.decode())
@@ -119,12 +144,7 @@ class Packet:
     @cached_property
     def enablings(self) -> list[Enabling]:
         """Every case in which a run got past a refusal."""
-        if not notes_of(self).found.get("is refused", self._is_refused):
-            return []
         return find_enablings(self.runs)
-
-    def _is_refused(self) -> bool:
-        return any(step.error for run in self.runs for step in run.actions)
 
     def tasks_behind(self, *letters: str) -> set[str]:
         """The keys of the tasks that these runs are attempts at."""

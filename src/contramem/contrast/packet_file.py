@@ -3,13 +3,12 @@ them."""
 
 from __future__ import annotations
 
-import hashlib
 import pickle
-from collections import Counter, OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
-from typing import Any, NamedTuple, TypeVar, cast, overload
+from typing import NamedTuple, TypeVar, cast, overload
 
 import msgspec
 
@@ -53,27 +52,15 @@ class PacketRow(NamedTuple):
 
 def keep_finding(packet: Packet, name: str, find: Callable[[Packet], Finding]) -> Finding:
     """What a later stage finds in the packet. It is found once and encoded with the packet."""
-    findings = _findings_of(packet)
-    if name not in findings.decoded:
-        encoded = findings.encoded.get(name)
-        findings.decoded[name] = find(packet) if encoded is None else pickle.loads(encoded)
-    return cast(Finding, findings.decoded[name])
 
+    def load() -> Finding:
+        if name in packet.findings:
+            return cast(Finding, pickle.loads(packet.findings[name]))
+        found = find(packet)
+        packet.findings[name] = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+        return found
 
-class _Findings(NamedTuple):
-    """What was found in a packet, by name. Decoded when somebody asks for it."""
-
-    encoded: dict[str, bytes]
-    decoded: dict[str, Any]
-
-    def encode(self) -> dict[str, bytes]:
-        new = {name: found for name, found in self.decoded.items() if name not in self.encoded}
-        return self.encoded | {name: pickle.dumps(found, pickle.HIGHEST_PROTOCOL) for name, found in new.items()}
-
-
-def _findings_of(packet: Packet) -> _Findings:
-    findings: _Findings = vars(packet).setdefault("findings", _Findings({}, {}))
-    return findings
+    return packet.memo.get(("finding", name), load)
 
 
 def encode_packet(packet: Packet) -> bytes:
@@ -82,12 +69,11 @@ def encode_packet(packet: Packet) -> bytes:
     runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
-    digests = packet.content_digest, _digest_encoded(packet, *parts[:2])
-    return pickle.dumps((bare, *parts, _findings_of(packet).encode(), *digests), pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((bare, *parts, packet.content_digest), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
-    bare, runs, recorded, signals, findings, content_digest, runs_digest = pickle.loads(encoded)
+    bare, runs, recorded, signals, content_digest = pickle.loads(encoded)
     whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
     packet: Packet = replace(
         bare,
@@ -97,23 +83,8 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
         conventions=_count_again(bare.conventions, vocabulary),
     )
     packet.placeholders.use(vocabulary)
-    vars(packet)["findings"] = _Findings(findings, {})
-    vars(packet)["content_digest"] = content_digest
-    vars(packet)["runs_digest"] = runs_digest
+    packet.memo.get("content digest", lambda: content_digest)
     return packet
-
-
-def digest_runs(packet: Packet) -> bytes:
-    """Of its runs, as recorded and as steps, and of its request."""
-    if "runs_digest" not in vars(packet):
-        runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
-        vars(packet)["runs_digest"] = _digest_encoded(packet, *map(msgspec.msgpack.encode, (runs, packet.recorded)))
-    return cast(bytes, vars(packet)["runs_digest"])
-
-
-def _digest_encoded(packet: Packet, runs: bytes, recorded: bytes) -> bytes:
-    request = msgspec.msgpack.encode((packet.task, packet.placeholders.originals()), order="deterministic")
-    return hashlib.blake2b(runs + recorded + request, digest_size=16).digest()
 
 
 def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
@@ -174,8 +145,6 @@ class PacketGroup(NamedTuple):
     """The functions whose cards they make, if the group is not an ability."""
     content: str = ""
     """A digest of the packets, if it is known without reading them."""
-    most_called: tuple[str, ...] = ()
-    """The functions that most of the packets call, if that is known without reading them."""
 
     @property
     def size(self) -> int:
@@ -252,9 +221,7 @@ class PacketFile(Sequence[Packet]):
     def _group(self, numbers: Iterable[int], ability: str = "", functions: Iterable[str] = ()) -> PacketGroup:
         chosen = tuple(sorted(numbers))
         content = digest("\n".join(self._places[number].content for number in chosen))
-        called = Counter(function for number in chosen for function in self._places[number].called)
-        usual = sorted(function for function, count in called.items() if 2 * count > len(chosen))
-        return PacketGroup(chosen, ability, tuple(functions), content, tuple(usual))
+        return PacketGroup(chosen, ability, tuple(functions), content)
 
     @property
     def task_keys(self) -> frozenset[str]:

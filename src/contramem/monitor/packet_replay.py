@@ -14,7 +14,6 @@ from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.relevance import heard_functions, relevant_functions
 from contramem.monitor.scope import CallOccurs, Condition, TaskSays
 from contramem.monitor.task_facts import asks_for_facts, drop_facts
-from contramem.notes import notes_of, share
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
@@ -57,7 +56,7 @@ class GuardReplay(NamedTuple):
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every passing and failing run of the packet. Kept with the packet: a build asks for the same
     several times."""
-    return notes_of(packet).replays.get(guard, lambda: share(_replay(guard, packet)))
+    return packet.memo.get(guard, lambda: _replay(guard, packet))
 
 
 def _replay(guard: Guard, packet: Packet) -> GuardReplay:

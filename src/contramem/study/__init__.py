@@ -5,7 +5,7 @@ run_set.py      RunSet: all runs of a domain, ready for many questions; recorded
 run_file.py     the same runs on disk, with an index; run_cache.py: kept for the next command
 kinds.py        kinds of tasks: same functions, similar wording; task_groups.py: the nearest group of a task
 halves.py       which tasks are open for trials, and which are held out for confirmation
-replays.py      which runs followed or broke a guard; run_answers.py: what was asked about runs, also by the last build
+replays.py      which runs followed or broke a guard
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source; guard_check.py: names no run has
 trial_log.py    how many guards were tried and confirmed, so that `proven` means something
 atoms.py        facts about a run that a condition can use; chosen_records.py: facts about the record that it chose

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from contramem.monitor.comparison import shape_of
-from contramem.notes import share
 from contramem.study.masks import Mask, mask_of
 from contramem.study.measures import Measure, find_measures
 from contramem.study.recorded_actions import RecordedAction
@@ -60,18 +59,9 @@ class RunUses:
     lists: frozenset[str]
     """Those of them with several values at once."""
 
-    def __reduce__(self) -> tuple[Callable[..., RunUses], tuple[object, ...]]:
-        # Plain tuples: named ones take much longer to pickle.
-        return RunUses.restore, (tuple(map(tuple, self.uses)), self.places, self.lists)
-
-    @classmethod
-    def restore(cls, uses: Iterable[tuple[Any, ...]], places: tuple[str, ...], lists: frozenset[str]) -> RunUses:
-        return cls(tuple(map(ArgumentUse._make, uses)), places, lists)
-
 
 def find_uses(run: StudyRun) -> RunUses:
-    uses: RunUses = run.notes.get("uses", lambda: _read_uses(run.recorded.calls))
-    return uses
+    return run.recorded.memo.get("uses", lambda: _read_uses(run.recorded.calls))
 
 
 def _read_uses(calls: Sequence[RecordedAction]) -> RunUses:
@@ -79,7 +69,7 @@ def _read_uses(calls: Sequence[RecordedAction]) -> RunUses:
     for number, call in enumerate(calls):
         seen.look_back(call)
         uses += (_read_use(name, number, call, seen) for name, value in call.arguments.items() if value is not None)
-    return RunUses(tuple(uses), share(tuple(seen.places())), share(frozenset(seen.lists)))
+    return RunUses(tuple(uses), tuple(seen.places()), frozenset(seen.lists))
 
 
 def _read_use(argument: str, number: int, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
@@ -92,9 +82,9 @@ def _read_use(argument: str, number: int, call: RecordedAction, seen: SeenFields
         _write(value),
         is_text(value),
         _PADDED.search(str(value)) is not None,
-        share(shape_of(value)) if isinstance(value, str) else None,
-        share(frozenset(map(share, find_relations(value, call, seen)))),
-        {share(measure): amount for measure, amount in find_measures(value, argument, call, seen)},
+        shape_of(value) if isinstance(value, str) else None,
+        frozenset(find_relations(value, call, seen)),
+        dict(find_measures(value, argument, call, seen)),
     )
 
 

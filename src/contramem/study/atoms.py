@@ -21,7 +21,6 @@ from contramem.contrast.plain_words import could_be_a_choice
 from contramem.monitor.comparison import is_same, read_number, write_number, write_value
 from contramem.monitor.dates import WRITTEN_DATE
 from contramem.monitor.results import count_items, decode_result, walk
-from contramem.notes import share
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.date_distances import DateDistance, measure_distances
 from contramem.study.masks import Mask, RunsInOrder
@@ -235,8 +234,7 @@ class _RunFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 def _read_run(run: StudyRun) -> _RunFacts:
-    facts: _RunFacts = run.notes.get("facts", lambda: _find_facts(run.recorded.calls, run.trajectory.task))
-    return facts
+    return run.recorded.memo.get("facts", lambda: _find_facts(run.recorded.calls, run.trajectory.task))
 
 
 def _find_facts(calls: Sequence[RecordedAction], task: str) -> _RunFacts:
@@ -256,11 +254,11 @@ def _find_facts(calls: Sequence[RecordedAction], task: str) -> _RunFacts:
     chosen = _sort_scalars(find_chosen(calls))
     numbers += measure_distances(dates, WRITTEN_DATE.findall(task))
     return _RunFacts(
-        share(frozenset(call.function for call in calls)),
-        share(frozenset(call.function for call in calls if call.effect != "read")),
-        tuple((share(slot), number) for slot, number in (*numbers, *chosen.numbers)),
-        share(tuple(share(pair) for pair in dict.fromkeys((*found, *chosen.words)))),
-        share(tuple(items)),
+        frozenset(call.function for call in calls),
+        frozenset(call.function for call in calls if call.effect != "read"),
+        (*numbers, *chosen.numbers),
+        tuple(dict.fromkeys((*found, *chosen.words))),
+        tuple(items),
     )
 
 

@@ -10,7 +10,6 @@ from contramem.errors import GuardError
 from contramem.monitor.comparison import plain_text, write_value
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import parse_pattern
-from contramem.notes import share
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import StudyRun
@@ -29,7 +28,7 @@ def name_words(guard: Guard, runs: Sequence[StudyRun]) -> Guard:
     kept = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict == "holds" and run.passed]
     using = defaultdict[str, list[StudyRun]](list)
     for run in kept:
-        for function, test in run.notes.get("words", partial(_list_words, run)):
+        for function, test in run.recorded.memo.get("words", partial(_list_words, run)):
             if function == demanded:
                 using[test].append(run)
     usual = [
@@ -53,7 +52,7 @@ def _find_words(run: StudyRun) -> Iterator[tuple[str, str]]:
     for call in run.recorded.calls:
         for argument, value in call.arguments.items() if call.worked else ():
             if isinstance(value, str) and is_word(value) and plain_text(value) not in task:
-                yield share((call.function, f"{argument} = {write_value(value)}"))
+                yield call.function, f"{argument} = {write_value(value)}"
 
 
 def _replace_demanded(guard: Guard, named: str) -> Guard:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from contramem.contrast.flow import Flow
+from contramem.contrast.packet import Memo
 from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
 from contramem.monitor.automaton import automaton
@@ -15,7 +16,6 @@ from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.relevance import relevant_functions
 from contramem.monitor.scope import Condition, TaskSays
 from contramem.monitor.task_facts import HowMet, find_how_met
-from contramem.notes import RunNotes, share
 from contramem.study.run_outline import RunOutline
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -47,15 +47,15 @@ class RecordedActions:
         self,
         run: Trajectory,
         tainted: Collection[int] | None = None,
-        notes: RunNotes | None = None,
         origins: dict[int, dict[str, str]] | None = None,
     ) -> None:
-        """`tainted`: positions of calls that follow from planted text, if already known. `notes` are those of a build.
-        `origins`: see below, if already known."""
+        """`tainted`: positions of calls that follow from planted text, if already known. `origins`: see below, if
+        already known."""
         self.run, self.task_key = run, run.task_key
-        self.name = share((run.source, run.run))
+        self.name = (run.source, run.run)
         """Its name among the runs of its task."""
-        self.notes = notes or RunNotes()
+        self.memo = Memo()
+        """What was asked about it."""
         self._origins = origins
         self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task, lambda event, seen: RecordedAction(event, seen, self))
@@ -73,8 +73,7 @@ class RecordedActions:
     @cached_property
     def outline(self) -> RunOutline:
         """Which calls it made."""
-        outline: RunOutline = share(RunOutline.of(self.actions))
-        return outline
+        return RunOutline.of(self.actions)
 
     @property
     def functions(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Replays: which runs followed or broke a guard.
 
 Thousands of guards share a few hundred conditions, and what they ask for without them, so each of these is asked about
-a run once (run_answers.py), and a guard is put together from their masks.
+a run once, and a guard is put together from their masks.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.relevance import heard_functions
 from contramem.monitor.scope import Condition, TaskSays
 from contramem.study.masks import GuardMasks, Mask, bits_of, mask_of_places, select_bits
-from contramem.study.run_answers import RunAnswers
-from contramem.study.run_set import StudyRun
+from contramem.study.run_set import RunAnswers, StudyRun
 
 
 def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:

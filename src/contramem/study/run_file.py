@@ -13,7 +13,6 @@ from typing import IO
 
 import msgspec
 
-from contramem.notes import RunNotes
 from contramem.progress import Progress, no_progress
 from contramem.study.recorded_actions import RecordedActions
 from contramem.study.run_outline import RunOutline
@@ -114,9 +113,6 @@ class RunFile:
 
     def outline(self, place: int) -> RunOutline:
         return self.load(place).outline
-
-    def notes(self, place: int) -> RunNotes:
-        return self.load(place).notes
 
     def _read(self, place: int) -> _StoredRun:
         row = self._rows[place]

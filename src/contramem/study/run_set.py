@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.packet_file import digest_runs
 from contramem.errors import UsageError, nearest
-from contramem.notes import RunNotes, notes_of
+from contramem.monitor.guard import Guard
+from contramem.monitor.scope import Condition
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
+from contramem.study.masks import Mask, bits_of, mask_from_bits, mask_of, number_names, places_of, union_of
 from contramem.study.recorded_actions import RecordedActions
-from contramem.study.run_answers import RunAnswers
 from contramem.study.run_outline import RunOutline
 from contramem.study.task_groups import TaskProfile
 from contramem.traces.trajectory import Trajectory, digest
@@ -34,21 +36,18 @@ class RunLoader(Protocol):
     def outline(self, place: int) -> RunOutline:
         """Which calls the run made."""
 
-    def notes(self, place: int) -> RunNotes:
-        """What is known about the run."""
-
     @property
     def answers(self) -> RunAnswers | None:
         """What was asked about all its runs. None: it is not remembered, because an author asks one question after
         another."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class LoadedRuns:
     """Runs in memory."""
 
     runs: Sequence[RecordedActions]
-    answers: None = None
+    answers: RunAnswers | None = None
 
     def trajectory(self, place: int) -> Trajectory:
         return self.runs[place].run
@@ -58,53 +57,6 @@ class LoadedRuns:
 
     def outline(self, place: int) -> RunOutline:
         return self.runs[place].outline
-
-    def notes(self, place: int) -> RunNotes:
-        return self.runs[place].notes
-
-
-class PacketRuns:
-    """The runs of packets. What one did is worked out when somebody asks for more than the notes say."""
-
-    def __init__(self, runs: Sequence[tuple[Packet, PacketRun]]) -> None:
-        self._runs = runs
-        self._loaded: dict[int, RecordedActions] = {}
-        self.answers: RunAnswers | None = None
-
-    def trajectory(self, place: int) -> Trajectory:
-        packet, run = self._runs[place]
-        return packet.recorded[run.letter]
-
-    def load(self, place: int) -> RecordedActions:
-        if place not in self._loaded:
-            self._loaded[place] = _record(*self._runs[place])
-        return self._loaded[place]
-
-    def outline(self, place: int) -> RunOutline:
-        return self._outlines[place]
-
-    @cached_property
-    def _outlines(self) -> list[RunOutline]:
-        return [
-            self.notes(place).get("outline", lambda: self.load(place).outline)  # noqa: B023  (called at once)
-            for place in range(len(self._runs))
-        ]
-
-    def notes(self, place: int) -> RunNotes:
-        packet, run = self._runs[place]
-        return notes_of(packet).about_run(run.letter)
-
-    def remember_answers(self, runs: Sequence[StudyRun]) -> None:
-        """Answer about these runs, which are all, in order, from the notes of their part of a build, if it keeps
-        any."""
-        part = notes_of(self._runs[0][0]).part if self._runs else None
-        if part is None:
-            self.answers = RunAnswers(runs)
-            return
-        starts: dict[bytes, int] = {}
-        for place, (packet, _) in enumerate(self._runs):
-            starts.setdefault(digest_runs(packet), place)
-        self.answers = part.answers = RunAnswers(runs, starts, part.answers)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -134,10 +86,6 @@ class StudyRun:
         return self.loader.trajectory(self.place)
 
     @property
-    def notes(self) -> RunNotes:
-        return self.loader.notes(self.place)
-
-    @property
     def outline(self) -> RunOutline:
         """Which calls it made."""
         return self.loader.outline(self.place)
@@ -145,6 +93,56 @@ class StudyRun:
     @property
     def name(self) -> str:
         return f"{self.task} · {self.source} · run {self.trial}"
+
+
+Question: TypeAlias = Guard | Condition
+
+
+class _Answered(NamedTuple):
+    """The answers to one question."""
+
+    asked: Mask
+    """The runs it was asked about."""
+    by_answer: dict[str, Mask]
+
+
+class RunAnswers:
+    """What was asked about runs, one bit for each of them: which meet a condition, which follow a guard? A question is
+    asked about a run once."""
+
+    def __init__(self, runs: Sequence[StudyRun]) -> None:
+        self.size = len(runs)
+        self._runs = runs
+        self._task_numbers = number_names(run.task for run in runs)
+        self._answered: dict[Question, _Answered] = {}
+        self._calling = dict[str, Mask]()
+
+    def ask(self, question: Question, about: Mask, find: Callable[[int], str]) -> Mapping[str, Mask]:
+        """By answer, the runs that give it. `find` is called with the places of those of `about` for which it is
+        unknown."""
+        answered = self._answered.get(question, _Answered(0, {}))
+        if missing := about & ~answered.asked:
+            by_answer = dict(answered.by_answer)
+            for place in places_of(missing):
+                answer = find(place)
+                by_answer[answer] = by_answer.get(answer, 0) | 1 << place
+            answered = self._answered[question] = _Answered(answered.asked | missing, by_answer)
+        return answered.by_answer
+
+    def find_calling(self, functions: Iterable[str] | None) -> Mask:
+        """The runs that call one of the functions; all if none is named."""
+        return (1 << self.size) - 1 if functions is None else union_of(map(self._find_calling, functions))
+
+    def _find_calling(self, function: str) -> Mask:
+        if function not in self._calling:
+            self._calling[function] = mask_of(place for place, run in enumerate(self._runs) if function in run.called)
+        return self._calling[function]
+
+    def spread_to_tasks(self, mask: Mask) -> Mask:
+        """All runs of the tasks that some of these runs belong to."""
+        found = np.zeros(self.size, dtype=np.bool_)
+        found[self._task_numbers[bits_of(mask, self.size)]] = True
+        return mask_from_bits(found[self._task_numbers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +161,10 @@ class RunSet:
     @classmethod
     def of_packets(cls, packets: Iterable[Packet]) -> RunSet:
         """The runs of packets, with what is known about them."""
-        found = [(packet, run) for packet in packets for run in packet.runs]
-        loader = PacketRuns(sorted(found, key=lambda pair: _name_of(pair[0].recorded[pair[1].letter])))
-        runs = [_study(loader, place) for place in range(len(found))]
-        loader.remember_answers(runs)
+        recorded = [_record(packet, run) for packet in packets for run in packet.runs]
+        loader = LoadedRuns(sorted(recorded, key=lambda actions: _name_of(actions.run)))
+        runs = [_study(loader, place) for place in range(len(recorded))]
+        loader.answers = RunAnswers(runs)
         return cls._of_runs(runs)
 
     @classmethod
@@ -249,7 +247,6 @@ def _record(packet: Packet, run: PacketRun) -> RecordedActions:
     return RecordedActions(
         packet.recorded[run.letter],
         frozenset(step.position for step in run.steps if step.tainted),
-        notes_of(packet).about_run(run.letter),
         {step.position: step.origins for step in run.steps if step.function},
     )
 

@@ -18,7 +18,6 @@ from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
-from contramem.notes import notes_of, share
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides
@@ -57,7 +56,6 @@ class PacketContents:
         # Not the packet itself: the cache must not keep its own key alive.
         self._originals = packet.placeholders.originals()
         self._runs, self._passing, self._failing = packet.runs, packet.passing, packet.failing
-        self._found = notes_of(packet).found
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._replays: dict[Guard, GuardReplay] = {}
@@ -104,10 +102,6 @@ class PacketContents:
     @cached_property
     def names(self) -> Names:
         """Functions, arguments and fields: words of the interface, not of the task."""
-        names: Names = self._found.get("names", lambda: share(self._find_names()))
-        return names
-
-    def _find_names(self) -> Names:
         return Names.of(name for step in self.steps.values() for name in _names_of_step(step))
 
     @cached_property

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import partial
 
 from contramem.contrast.packet import Packet
-from contramem.notes import notes_of
 from contramem.retrieve.requests import request_words
 from contramem.retrieve.terms import TERMS, terms_of
 
@@ -30,10 +28,10 @@ class RequestsByFunction:
         self._words, self._tasks = Counter[str](), 0
         self._by_function = defaultdict[str, list[frozenset[str]]](list)
         for packet in packets:
-            spoken = notes_of(packet).found.get("request terms", partial(_find_terms, packet))
+            spoken = _find_terms(packet)
             self._words.update(spoken)
             self._tasks += 1
-            for function in notes_of(packet).found.get("needed functions", partial(_find_needed, packet)):
+            for function in _find_needed(packet):
                 self._by_function[function].append(spoken)
 
     def words_for(self, function: str) -> str:

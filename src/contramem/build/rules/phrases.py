@@ -12,7 +12,6 @@ from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import quote_refusal
 from contramem.contrast.step import FINAL, Step
-from contramem.notes import notes_of, share
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
@@ -46,8 +45,7 @@ def in_words(function: str) -> str:
 
 def trigger_words(packet: Packet) -> tuple[str, ...]:
     """The words of the task that are also words of the interface: they name the request without its content."""
-    found: tuple[str, ...] = notes_of(packet).found.get("trigger words", partial(_find_trigger_words, packet))
-    return found
+    return packet.memo.get("trigger words", partial(_find_trigger_words, packet))
 
 
 def _find_trigger_words(packet: Packet) -> tuple[str, ...]:
@@ -156,8 +154,7 @@ def quote_error(error: str, packets: Iterable[Packet], seen_in_tasks: int = 1) -
 
 def _interface_of(packet: Packet) -> frozenset[str]:
     """Functions, arguments and fields of results."""
-    names: frozenset[str] = notes_of(packet).found.get("interface", lambda: share(frozenset(_find_interface(packet))))
-    return names
+    return packet.memo.get("interface", lambda: frozenset(_find_interface(packet)))
 
 
 def _find_interface(packet: Packet) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -13,7 +12,6 @@ from contramem.contrast.step import Step
 from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
-from contramem.notes import notes_of, share
 
 
 class SecondTry(NamedTuple):
@@ -41,16 +39,8 @@ class CallForm(NamedTuple):
 
 def count_alike(packets: Iterable[Packet]) -> Counter[CallForm]:
     """How many calls were written and ended alike: most of thousands were."""
-    counts = Counter[CallForm]()
-    for packet in packets:
-        for call, count in notes_of(packet).found.get("calls alike", partial(_count_in, packet)).items():
-            counts[call] += count
-    return counts
-
-
-def _count_in(packet: Packet) -> dict[CallForm, int]:
-    made = (step for run in packet.runs for step in run.actions if step.function)
-    return dict(Counter(share(CallForm(step.function, tuple(step.forms.items()), step.error)) for step in made))
+    made = (step for packet in packets for run in packet.runs for step in run.actions if step.function)
+    return Counter(CallForm(step.function, tuple(step.forms.items()), step.error) for step in made)
 
 
 def calls_of(run: PacketRun, function: str) -> list[Step]:
@@ -61,23 +51,14 @@ def calls_of(run: PacketRun, function: str) -> list[Step]:
 def find_second_tries(packets: Iterable[Packet]) -> Iterator[SecondTry]:
     """The refused calls whose next call of the same function worked."""
     for packet in packets:
-        for number, refused, worked in notes_of(packet).found.get("second tries", partial(_find_second_tries, packet)):
-            run = packet.runs[number]
-            yield SecondTry(packet, run, run.actions[refused], run.actions[worked])
-
-
-def _find_second_tries(packet: Packet) -> tuple[tuple[int, int, int], ...]:
-    """The number of the run, and the numbers of both calls among its actions."""
-    found = list[tuple[int, int, int]]()
-    for number, run in enumerate(packet.runs):
-        made = defaultdict[str, list[int]](list)
-        for place, step in enumerate(run.actions):
-            if step.function:
-                made[step.function].append(place)
-        for refused, worked in chain.from_iterable(map(pairwise, made.values())):
-            if run.actions[refused].error and not run.actions[worked].error:
-                found.append((number, refused, worked))
-    return tuple(found)
+        for run in packet.runs:
+            made = defaultdict[str, list[Step]](list)
+            for step in run.actions:
+                if step.function:
+                    made[step.function].append(step)
+            for refused, worked in chain.from_iterable(map(pairwise, made.values())):
+                if refused.error and not worked.error:
+                    yield SecondTry(packet, run, refused, worked)
 
 
 def working_calls(run: PacketRun) -> list[Step]:

@@ -15,7 +15,6 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import TaskSays
-from contramem.notes import notes_of
 
 MIN_RUNS = 5
 """How many runs must have followed a rule, and how many must not have, before they can count against it."""
@@ -141,7 +140,7 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
         return True  # it says how to make a call, not whether to
     if guard.conditions:
         return True  # the guard itself says when it applies
-    made = notes_of(packet).found.get(f"made: {guard.then or guard.function}", partial(_is_made, guard, packet))
+    made = packet.memo.get(f"made: {guard.then or guard.function}", partial(_is_made, guard, packet))
     return bool(made) == (guard.demand == "a call")
 
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from contramem.bank.card import SkillDelta
 from contramem.build.evidence import Provenance
@@ -20,7 +19,6 @@ from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import parse_guard
 from contramem.monitor.packet_replay import replay
-from contramem.notes import notes_of
 from contramem.traces.effects import words
 
 MIN_FEWER = 2
@@ -45,18 +43,13 @@ class EveryItem(Rule):
         fewer = Counter[tuple[str, str]]()
         shown = defaultdict[tuple[str, ...], list[tuple[Lesson, Packet]]](list)
         for packet in packets:
-            is_shown = notes_of(packet).found.get("shows every item", partial(cls._is_shown_in, packet))
-            for rule, lesson in cls._find_in(packet) if is_shown else ():
+            for rule, lesson in cls._find_in(packet):
                 fewer[rule.listing, rule.unit] += rule.contrast.broken
                 shown[rule.listing, rule.unit, *rule.writes].append((lesson, packet))
         for (listing, unit, *_), ((first, packet), *others) in shown.items():
             if fewer[listing, unit] >= MIN_FEWER:
                 also = (Provenance(other, lesson.cites) for lesson, other in others)
                 yield SharedLesson.of_tasks(first, packet, also)
-
-    @classmethod
-    def _is_shown_in(cls, packet: Packet) -> bool:
-        return any(cls._find_in(packet))
 
     @classmethod
     def _find_in(cls, packet: Packet) -> Iterator[tuple[EveryItem, Lesson]]:
