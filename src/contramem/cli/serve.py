@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contramem.cli.output import print_json
 from contramem.errors import ContramemError, UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SCOPES = ("read", "guide", "record", "review", "admin")
 @click.option("--project", "projects", multiple=True, metavar="NAME=STORE",
               help="Serve another bank, isolated, under /NAME/. May be repeated.")  # fmt: skip
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME",
-              help="Host name that a reverse proxy serves this under. May be repeated.")  # fmt: skip
+              help="Host name that a reverse proxy serves this under; needs --tokens. May be repeated.")  # fmt: skip
 @click.option("--show-values", is_flag=True, help="Show recorded values instead of placeholders (loopback only).")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
               help="Folder for live runs; by default beside the bank.")  # fmt: skip
@@ -151,3 +152,31 @@ def token(name: str, tokens: Path, scopes: str, only_project: str | None) -> Non
         raise UsageError(f"--scopes: there is no scope {', '.join(unknown)}. Choose from {', '.join(SCOPES)}.")
     click.echo(add_token(tokens, name, wanted, only_project))
     print(f"{name}: {', '.join(wanted)}. Keep the token; {tokens} holds its hash only.", file=sys.stderr)
+
+
+@token.command("list")
+@_tokens
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_tokens(tokens: Path, as_json: bool) -> None:
+    """Who has a token, with which scopes, in which project."""
+    from contramem.server.tokens import read_tokens
+
+    known = read_tokens(tokens)
+    if as_json:
+        print_json([{"name": token.name, "scopes": token.scopes, "project": token.project} for token in known])
+        return
+    for token in known:
+        click.echo(f"{token.name}: {', '.join(token.scopes)} in {token.project or 'every project'}")
+    if not known:
+        click.echo(f"{tokens} has no tokens.", err=True)
+
+
+@token.command()
+@click.argument("name")
+@_tokens
+def revoke(name: str, tokens: Path) -> None:
+    """Delete the token of NAME, and end the sessions opened with it."""
+    from contramem.server.tokens import revoke_token
+
+    revoke_token(tokens, name)
+    click.echo(f"{name}: revoked.", err=True)

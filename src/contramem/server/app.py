@@ -29,7 +29,7 @@ from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
 from contramem.server.project import Project
 from contramem.server.spans import Spans
-from contramem.server.tokens import Scope, read_tokens
+from contramem.server.tokens import Scope, TokenFile
 
 _logger = logging.getLogger("contramem.server")
 
@@ -73,8 +73,7 @@ class Server:
     access: Access = field(init=False)
 
     def __post_init__(self) -> None:
-        tokens = read_tokens(self.options.tokens) if self.options.tokens else None
-        self.access = Access(tokens)
+        self.access = Access(TokenFile(self.options.tokens) if self.options.tokens else None)
 
     def open(self) -> None:
         for name, options in self.options.projects.items():
