@@ -85,6 +85,7 @@ def _run(options: object) -> None:
     import uvicorn
 
     from contramem.server.app import Server, make_app
+    from contramem.server.connections import Connection
     from contramem.server.options import ServerOptions
 
     assert isinstance(options, ServerOptions)
@@ -101,7 +102,7 @@ def _run(options: object) -> None:
         click.echo(f"Open http://{address}:{options.port}/ in a browser; Ctrl-C stops the server.", err=True)
         uvicorn.run(
             make_app(server), host=options.host, port=options.port, log_level="warning", access_log=False,
-            server_header=False, timeout_graceful_shutdown=10,
+            server_header=False, timeout_graceful_shutdown=10, http=Connection, ws="none",
         )  # fmt: skip
     finally:
         server.close()
@@ -131,19 +132,27 @@ def _project(text: str) -> tuple[str, str]:
 
 
 def _check_installed() -> None:
-    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("starlette", "uvicorn", "httptools") if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"the server needs {' and '.join(missing)}: pip install 'contramem[serve]'.")
 
 
-@serve.command()
+_tokens = click.option("--tokens", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                       help="File of tokens; it holds only their hashes.")  # fmt: skip
+
+
+@serve.group()
+def token() -> None:
+    """Add, list and revoke tokens. A server that is running obeys at once."""
+
+
+@token.command("add")
 @click.argument("name")
-@click.option("--tokens", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="File to add the token to; only its hash is stored.")  # fmt: skip
+@_tokens
 @click.option("--scopes", default="read", show_default=True, metavar="A,B",
               help=f"What it allows: {', '.join(SCOPES)}.")  # fmt: skip
 @click.option("--only-project", metavar="NAME", help="Allow this project only.")
-def token(name: str, tokens: Path, scopes: str, only_project: str | None) -> None:
+def add(name: str, tokens: Path, scopes: str, only_project: str | None) -> None:
     """Make a token for NAME and print it once. A token of the same name is replaced."""
     from contramem.server.tokens import SCOPES, add_token
 
