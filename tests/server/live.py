@@ -24,6 +24,8 @@ class LiveServer:
         self.url = f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "contramem", "serve", "--bank", bank, "--port", str(self.port), *options]
         self.process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE)
+        self.log = ""
+        """What the server has written to stderr, once it is stopped."""
         self._wait()
 
     def _wait(self) -> None:
@@ -41,7 +43,9 @@ class LiveServer:
             os.kill(self.process.pid, how)
         code = self.process.wait(20)
         assert self.process.stderr is not None
-        self.process.stderr.close()
+        if not self.process.stderr.closed:
+            self.log = self.process.stderr.read().decode()
+            self.process.stderr.close()
         return code
 
 

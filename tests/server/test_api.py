@@ -63,6 +63,8 @@ def test_a_run_id_that_another_task_has_is_refused(client: TestClient) -> None:
         pytest.param("POST", f"{BASE}/runs", {"task": 1}, 422, id="wrong-type"),
         pytest.param("POST", f"{BASE}/runs", {"task": "t", "abilty": "x"}, 422, id="misspelled"),
         pytest.param("POST", f"{BASE}/runs", {"task": "t", "profile": "none"}, 422, id="unknown-profile"),
+        pytest.param("POST", f"{BASE}/runs", {"task": "t", "run_id": ".."}, 422, id="folder-above"),
+        pytest.param("POST", f"{BASE}/runs", {"task": "t", "run_id": "a\\..\\b"}, 422, id="folder-above-in-windows"),
         pytest.param("GET", f"{BASE}/runs/nobody", None, 404, id="no-run"),
         pytest.param("GET", "/api/v1/other/cards", None, 404, id="no-project"),
         pytest.param("GET", f"{BASE}/cards?limit=many", None, 422, id="no-number"),

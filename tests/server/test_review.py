@@ -68,6 +68,21 @@ def test_merging_retires_the_other_card_and_undo_brings_it_back(client: TestClie
         assert store.bank().entries[second.card_id].status == "active"
 
 
+def test_a_notice_says_what_the_ledger_says_and_never_what_the_address_says(client: TestClient, bank: Path) -> None:
+    form = form_of(client)
+    page = client.post("/default/decide", data={**form, "answer": "mute", "reason": "too wordy"})
+    with open_store(bank) as store:
+        number = store.last_decision()
+    assert f"Decision {number}: mute {form['card']}." in unescape(page.text)
+    undone = client.post("/default/undo", data={"form_token": form["form_token"], "decision": str(number)})
+    assert f"Decision {number + 1} undoes decision {number}." in undone.text and undone.url.path == "/default/ledger"
+    twice = client.post("/default/undo", data={"form_token": form["form_token"], "decision": "999999"})
+    assert twice.status_code == 422 and "Not undone: there is no decision 999999" in twice.text
+    for path in ("ledger", "review"):
+        assert "Your token has expired" not in client.get(f"/default/{path}?note=Your+token+has+expired").text
+        assert "Decision 999999" not in client.get(f"/default/{path}?decided=999999").text
+
+
 def test_a_form_from_another_site_is_refused(reader: TestClient) -> None:
     form = {**form_of(reader), "answer": "reject"}
     assert reader.post("/default/decide", data=form, headers={"origin": "https://evil.example"}).status_code == 403

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contramem.cli.output import print_json
 from contramem.errors import ContramemError, UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SCOPES = ("read", "guide", "record", "review", "admin")
 @click.option("--project", "projects", multiple=True, metavar="NAME=STORE",
               help="Serve another bank, isolated, under /NAME/. May be repeated.")  # fmt: skip
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME",
-              help="Host name that a reverse proxy serves this under. May be repeated.")  # fmt: skip
+              help="Host name that a reverse proxy serves this under; needs --tokens. May be repeated.")  # fmt: skip
 @click.option("--show-values", is_flag=True, help="Show recorded values instead of placeholders (loopback only).")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
               help="Folder for live runs; by default beside the bank.")  # fmt: skip
@@ -84,6 +85,7 @@ def _run(options: object) -> None:
     import uvicorn
 
     from contramem.server.app import Server, make_app
+    from contramem.server.connections import Connection
     from contramem.server.options import ServerOptions
 
     assert isinstance(options, ServerOptions)
@@ -100,7 +102,7 @@ def _run(options: object) -> None:
         click.echo(f"Open http://{address}:{options.port}/ in a browser; Ctrl-C stops the server.", err=True)
         uvicorn.run(
             make_app(server), host=options.host, port=options.port, log_level="warning", access_log=False,
-            server_header=False, timeout_graceful_shutdown=10,
+            server_header=False, timeout_graceful_shutdown=10, http=Connection, ws="none",
         )  # fmt: skip
     finally:
         server.close()
@@ -130,19 +132,27 @@ def _project(text: str) -> tuple[str, str]:
 
 
 def _check_installed() -> None:
-    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("starlette", "uvicorn", "httptools") if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"the server needs {' and '.join(missing)}: pip install 'contramem[serve]'.")
 
 
-@serve.command()
+_tokens = click.option("--tokens", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                       help="File of tokens; it holds only their hashes.")  # fmt: skip
+
+
+@serve.group()
+def token() -> None:
+    """Add, list and revoke tokens. A server that is running obeys at once."""
+
+
+@token.command("add")
 @click.argument("name")
-@click.option("--tokens", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="File to add the token to; only its hash is stored.")  # fmt: skip
+@_tokens
 @click.option("--scopes", default="read", show_default=True, metavar="A,B",
               help=f"What it allows: {', '.join(SCOPES)}.")  # fmt: skip
 @click.option("--only-project", metavar="NAME", help="Allow this project only.")
-def token(name: str, tokens: Path, scopes: str, only_project: str | None) -> None:
+def add(name: str, tokens: Path, scopes: str, only_project: str | None) -> None:
     """Make a token for NAME and print it once. A token of the same name is replaced."""
     from contramem.server.tokens import SCOPES, add_token
 
@@ -151,3 +161,31 @@ def token(name: str, tokens: Path, scopes: str, only_project: str | None) -> Non
         raise UsageError(f"--scopes: there is no scope {', '.join(unknown)}. Choose from {', '.join(SCOPES)}.")
     click.echo(add_token(tokens, name, wanted, only_project))
     print(f"{name}: {', '.join(wanted)}. Keep the token; {tokens} holds its hash only.", file=sys.stderr)
+
+
+@token.command("list")
+@_tokens
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_tokens(tokens: Path, as_json: bool) -> None:
+    """Who has a token, with which scopes, in which project."""
+    from contramem.server.tokens import read_tokens
+
+    known = read_tokens(tokens)
+    if as_json:
+        print_json([{"name": token.name, "scopes": token.scopes, "project": token.project} for token in known])
+        return
+    for token in known:
+        click.echo(f"{token.name}: {', '.join(token.scopes)} in {token.project or 'every project'}")
+    if not known:
+        click.echo(f"{tokens} has no tokens.", err=True)
+
+
+@token.command()
+@click.argument("name")
+@_tokens
+def revoke(name: str, tokens: Path) -> None:
+    """Delete the token of NAME, and end the sessions opened with it."""
+    from contramem.server.tokens import revoke_token
+
+    revoke_token(tokens, name)
+    click.echo(f"{name}: revoked.", err=True)

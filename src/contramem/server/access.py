@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
-from contramem.server.tokens import ANYONE, Scope, Token, find
+from contramem.server.tokens import ANYONE, Scope, Token, TokenFile, find
 
 COOKIE = "contramem_session"
 
@@ -26,9 +26,10 @@ class Denied(Exception):
 class Access:
     """The tokens of a server and the sessions opened with them. Sessions end with the server."""
 
-    tokens: tuple[Token, ...] | None
+    tokens: TokenFile | None
     """None: no token is needed."""
-    _sessions: dict[str, Token] = field(default_factory=dict)
+    _sessions: dict[str, str] = field(default_factory=dict)
+    """The hash of the token that opened each session: a session has no more rights than its token has now."""
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def who(self, request: HTTPConnection) -> Token | None:
@@ -36,9 +37,11 @@ class Access:
         if self.tokens is None:
             return ANYONE
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        tokens = self.tokens.tokens()
         if kind.lower() == "bearer":
-            return find(self.tokens, secret.strip())
-        return self._sessions.get(request.cookies.get(COOKIE, ""))
+            return find(tokens, secret.strip())
+        opened_with = self._sessions.get(request.cookies.get(COOKIE, ""))
+        return next((token for token in tokens if token.sha256 == opened_with), None)
 
     def require(self, request: HTTPConnection, scope: Scope, project: str | None = None) -> Token:
         token = self.who(request)
@@ -52,11 +55,11 @@ class Access:
 
     def log_in(self, secret: str) -> str | None:
         """Open a session for the owner of this secret."""
-        token = find(self.tokens or (), secret)
+        token = find(self.tokens.tokens() if self.tokens else (), secret)
         if token is None:
             return None
         session = secrets.token_urlsafe(32)
-        self._sessions[session] = token
+        self._sessions[session] = token.sha256
         return session
 
     def log_out(self, session: str) -> None:

@@ -17,6 +17,8 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import Message, Receive, Send
+from starlette.types import Scope as ConnectionScope
 
 from contramem.errors import ContramemError
 from contramem.server import api, card_pages, comparison, contrast_page, explorer, ledger_page, review
@@ -29,7 +31,7 @@ from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
 from contramem.server.project import Project
 from contramem.server.spans import Spans
-from contramem.server.tokens import Scope, read_tokens
+from contramem.server.tokens import Scope, TokenFile
 
 _logger = logging.getLogger("contramem.server")
 
@@ -73,8 +75,7 @@ class Server:
     access: Access = field(init=False)
 
     def __post_init__(self) -> None:
-        tokens = read_tokens(self.options.tokens) if self.options.tokens else None
-        self.access = Access(tokens)
+        self.access = Access(TokenFile(self.options.tokens) if self.options.tokens else None)
 
     def open(self) -> None:
         for name, options in self.options.projects.items():
@@ -154,15 +155,27 @@ async def _read_form(request: Request, access: Access) -> dict[str, str]:
 
 
 def _guard(server: Server, app: McpApp, project: str) -> Any:
-    async def serve(scope: Any, receive: Any, send: Any) -> None:
+    async def serve(scope: ConnectionScope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
         try:
-            server.access.require(Request(scope), "guide", project)
+            server.access.require(request, "guide", project)
         except Denied as error:
             await _error(error.status, str(error))(scope, receive, send)
         else:
-            await app(scope, receive, send)
+            # Read here, because the MCP library writes a traceback for each client that leaves in the middle of a body.
+            await app(scope, _repeat(await request.body(), receive), send)
 
     return serve
+
+
+def _repeat(body: bytes, receive: Receive) -> Receive:
+    """Give the body that was already received, then what comes after it."""
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def receive_again() -> Message:
+        return next(messages, None) or await receive()
+
+    return receive_again
 
 
 def _front(server: Server) -> Callable[[Request], Any]:

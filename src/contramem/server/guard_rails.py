@@ -8,6 +8,7 @@ from functools import lru_cache
 from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contramem.server.observe import Metrics, log_request
@@ -24,6 +25,8 @@ HEADERS = (
 )  # fmt: skip
 SAFE = ("GET", "HEAD", "OPTIONS")
 MAX_CLIENTS = 10_000
+CLIENT_LEFT = 499
+"""In the log, as nginx writes it: there is nobody to answer."""
 
 
 class RateLimit:
@@ -67,6 +70,8 @@ class GuardRails:
         with self._spans.span(scope["method"], headers) as span:
             try:
                 await self._answer(scope, headers, receive, respond)
+            except ClientDisconnect:
+                status = CLIENT_LEFT
             finally:
                 seconds, route = perf_counter() - started, _route(scope)
                 who, project = scope.get("contramem.who", ""), scope.get("path_params", {}).get("project", "")

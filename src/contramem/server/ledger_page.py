@@ -53,7 +53,22 @@ def decision_row(entry: LedgerEntry, card_id: str | None = None) -> DecisionRow:
     )
 
 
-def ledger(visit: Visit) -> Response:
+def decided(visit: Visit) -> LedgerEntry | None:
+    """The decision that the address names. What a page says about it comes from the ledger, never from the address."""
+    number = visit.number("decided")
+    return next((entry for entry in visit.project.store.ledger_page(number + 1, 1) if entry.number == number), None)
+
+
+def notice(entry: LedgerEntry | None) -> str:
+    """What was done by a decision that was just made."""
+    if entry is None:
+        return ""
+    if entry.decision.reverts:
+        return f"Decision {entry.number} undoes decision {entry.decision.reverts}."
+    return f"Decision {entry.number}: {(entry.decision.operation or '').lower()} {', '.join(entry.decision.card_ids)}."
+
+
+def ledger(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """Every decision, newest first."""
     last = visit.project.current().decision
     before = min(visit.number("before", last + 1), last + 1)
@@ -61,6 +76,7 @@ def ledger(visit: Visit) -> Response:
     older = entries[-1].number if entries and entries[-1].number > 1 else None
     newer = before + PAGE if before <= last else None
     return visit.page(
-        "ledger.html", rows=[decision_row(entry) for entry in entries], older=older, newer=newer, last=last,
-        note=visit.query("note"),
+        "ledger.html", status,
+        rows=[decision_row(entry) for entry in entries], older=older, newer=newer, last=last,
+        note=notice(decided(visit)), problem=problem,
     )  # fmt: skip

@@ -31,7 +31,7 @@ class ServerOptions:
     tokens: Path | None = None
     """File of hashed tokens. None: anyone who can reach the loopback address may do everything."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names that a reverse proxy serves under, besides the loopback names."""
+    """Names that a reverse proxy serves under. Other machines can reach those, so they need tokens."""
     show_values: bool = False
     """Show recorded values instead of placeholders."""
     state: Path | None = None
@@ -45,10 +45,12 @@ class ServerOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", LOOPBACK | {self.host} | set(self.allowed_hosts))
-        if self.host not in LOOPBACK and self.tokens is None:
+        exposed = [f"--host {self.host}"] if self.host not in LOOPBACK else []
+        exposed += [f"--allow-host {name}" for name in self.allowed_hosts if name not in LOOPBACK]
+        if exposed and self.tokens is None:
             raise UsageError(
-                f"--host {self.host} can be reached from other machines, so it needs --tokens FILE. "
-                "`contramem serve token NAME --tokens FILE` makes a token."
+                f"{exposed[0]} lets other machines in, so it needs --tokens FILE. "
+                "`contramem serve token add NAME --tokens FILE` makes a token."
             )
-        if self.show_values and self.host not in LOOPBACK:
-            raise UsageError("--show-values shows recorded values, so it works on the loopback address only.")
+        if exposed and self.show_values:
+            raise UsageError(f"--show-values shows recorded values on this machine only, so it excludes {exposed[0]}.")

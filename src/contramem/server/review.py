@@ -20,7 +20,8 @@ from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.errors import ContramemError
 from contramem.server.card_pages import card_row, find_related_cards, guard_rows
 from contramem.server.explorer import count_unreviewed
-from contramem.server.ledger_page import decision_row
+from contramem.server.ledger_page import decided, decision_row, notice
+from contramem.server.ledger_page import ledger as ledger_page
 from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts
 
@@ -38,13 +39,14 @@ def digest_of(entry: BankEntry) -> str:
 
 def review(visit: Visit) -> Response:
     """The next card that no person has reviewed, or the named one."""
-    return _form(visit, visit.query("id"), note=visit.query("note"))
+    return _form(visit, visit.query("id"))
 
 
-def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draft: str = "", status: int = 200
-          ) -> Response:  # fmt: skip
+def _form(visit: Visit, card_id: str, *, problem: str = "", draft: str = "", status: int = 200) -> Response:
     bank = visit.project.current().bank
     waiting = acts.to_review(bank)
+    made = decided(visit)
+    note = notice(made) + _doubts(made, bank)
     entry = bank.entries.get(card_id) if card_id else next(iter(waiting), None)
     if entry is None:
         return missing(visit, "There is no such card.") if card_id else visit.page("reviewed.html", note=note)
@@ -56,7 +58,7 @@ def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draf
         entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
         guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
         text=draft or editable_text(entry.card), editing=bool(draft), following=following,
-        decided=visit.number("decided") if note else 0, related=find_related_cards(bank, entry),
+        decided=made.number if made else 0, related=find_related_cards(bank, entry),
         history=[decision_row(item, entry.card.card_id) for item in reversed(history)][:8],
         similar=_similar(bank, entry),
     )  # fmt: skip
@@ -78,13 +80,12 @@ def decide(visit: Visit) -> Response:
         return _form(visit, card_id, problem=f"Not saved: {complaint(error)}.", draft=form.get("text", ""), status=422)
     except ContramemError as error:
         return _form(visit, card_id, problem=f"Not saved: {error}", draft=form.get("text", ""), status=422)
-    note = f"Decision {entry.number}: {answer} {card_id}.{_doubts(entry, visit.project.snapshot.bank)}"
-    return RedirectResponse(visit.url("review", note=note, decided=entry.number), 303)
+    return RedirectResponse(visit.url("review", decided=entry.number), 303)
 
 
 def undo(visit: Visit) -> Response:
     """Undo a decision by recording a new one."""
-    number = visit.form.get("decision", "")
+    number, from_review = visit.form.get("decision", ""), visit.form.get("to") == "review"
     by = acts.person(reviewer(visit))
     try:
         ledger = visit.project.store.ledger()
@@ -93,11 +94,10 @@ def undo(visit: Visit) -> Response:
             reviewer(visit),
             "undo",
         )
-        note = f"Decision {entry.number} undoes decision {number}."
     except ContramemError as error:
-        note = str(error)
-    back = "review" if visit.form.get("to") == "review" else "ledger"
-    return RedirectResponse(visit.url(back, note=note), 303)
+        problem = f"Not undone: {error}"
+        return _form(visit, "", problem=problem, status=422) if from_review else ledger_page(visit, problem, 422)
+    return RedirectResponse(visit.url("review" if from_review else "ledger", decided=entry.number), 303)
 
 
 def reviewer(visit: Visit) -> str:
@@ -139,9 +139,9 @@ def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:
     return [(card.card_id, card.title) for card in others[:12]]
 
 
-def _doubts(entry: LedgerEntry, bank: Bank) -> str:
+def _doubts(entry: LedgerEntry | None, bank: Bank) -> str:
     """Objections of the checks to a person's words. The words stay nevertheless."""
-    if entry.decision.operation != "EDIT":
+    if entry is None or entry.decision.operation != "EDIT":
         return ""
     complaints = [str(doubt) for change in entry.decision.changes for doubt in doubts(change.after.card, bank)]
     return f" Saved as you wrote it, but note: {' '.join(complaints)}" if complaints else ""

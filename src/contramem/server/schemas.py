@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Name = Annotated[str, Field(max_length=500)]
-RunId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/?#]+$")]
+RunId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/\\?#.][^\x00-\x1f/\\?#]*$")]
+"""A part of an address. One that begins with a dot could be taken for a folder above it, as `..` is."""
 
 
 class Body(BaseModel):
