@@ -21,13 +21,9 @@ from contramem.build.model.rounds import Answer, BuildPlan
 from contramem.cli.build_cost import ModelBuildCost
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import ModelError, UsageError
-from contramem.llm.batch import ProviderBatches
-from contramem.llm.calls import Budget, ModelCaller
-from contramem.llm.client import ProviderModel
-from contramem.llm.exchange import Exchange
-from contramem.llm.files import read_replies, write_requests
-from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import Model
+from contramem.llm.batches import ProviderBatches, read_replies, write_requests
+from contramem.llm.client import Model, ProviderModel
+from contramem.llm.exchange import Budget, Exchange, ModelCaller, RecordedModel
 from contramem.pipeline import build_by_model
 from contramem.validate.validator import Validator
 

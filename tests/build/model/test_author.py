@@ -17,9 +17,8 @@ from contramem.bank.store import open_store
 from contramem.build.model import replies
 from contramem.build.model.author import MAX_ASKED, SAID_BESIDE, ModelChoice
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.price import Price
-from contramem.llm.request import ModelReply, Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import ModelReply, Price, Request
+from contramem.llm.exchange import ScriptedModel
 
 CARD = {
     "card": {"what_it_does": "Deletes one mail by its id.", "returns": "ok", "side_effects": "Removes the mail."}

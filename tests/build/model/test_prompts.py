@@ -20,8 +20,8 @@ from contramem.build.model.prompts import Prompts
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.errors import UsageError
+from contramem.llm.client import Request
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Request
 from contramem.prompts import fence
 
 GOLDEN = Path(__file__).parent / "golden"

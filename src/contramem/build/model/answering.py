@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from contramem.llm.calls import ModelCaller
-from contramem.llm.exchange import Exchange
-from contramem.llm.request import ModelReply, Request
+from contramem.llm.client import ModelReply, Request
+from contramem.llm.exchange import Exchange, ModelCaller
 
 Watch = Callable[[int, int], None]
 """Called with (answered, total) of the current round."""

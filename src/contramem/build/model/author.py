@@ -33,8 +33,8 @@ from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.quotation import quote_words
 from contramem.errors import PatchError
+from contramem.llm.client import ModelSettings, PaperStage, PromptMessage, Request
 from contramem.llm.exchange import Exchange, NotYet
-from contramem.llm.request import ModelSettings, PaperStage, PromptMessage, Request
 from contramem.prompts import fence
 from contramem.traces.trajectory import Tool, digest
 from contramem.validate.validator import Validator

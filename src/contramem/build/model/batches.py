@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 from contramem.bank.store import Store
 from contramem.errors import ModelError, UsageError
-from contramem.llm.batch import LOST, Batches, Ticket
-from contramem.llm.calls import MAX_TRIES, Budget, make_stop_error
-from contramem.llm.exchange import Exchange
-from contramem.llm.request import ModelFailure, ModelSettings, PromptMessage, Request
+from contramem.llm.batches import LOST, Batches, Ticket
+from contramem.llm.client import ModelFailure, ModelSettings, PromptMessage, Request
+from contramem.llm.exchange import MAX_TRIES, Budget, Exchange, make_stop_error
 
 MAX_BATCHES = 3
 """How often a request is submitted before the build gives up on it."""

@@ -19,9 +19,8 @@ from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR, MAX_FUN
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
+from contramem.llm.client import PAPER_STAGES, Price, Request, Stage
 from contramem.llm.exchange import Exchange
-from contramem.llm.price import Price
-from contramem.llm.request import PAPER_STAGES, Request, Stage
 from contramem.scratch import ScratchFolder
 from contramem.validate.validator import Validator
 

@@ -13,7 +13,7 @@ from contramem.build.model.focus import Focus, FocusBlocks, load_focus
 from contramem.build.model.replies import card_shape
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
-from contramem.llm.request import PromptMessage
+from contramem.llm.client import PromptMessage
 from contramem.prompts import Prompt, render, render_source
 
 Template: TypeAlias = Literal["builder", "reflector", "curator", "again"]
