@@ -14,8 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
-from contramem.build.model.answering import AskNow, FromFile
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
+from contramem.build.model.answering import AskInBatches, AskNow, BatchQueue, FromFile, TakeInFirst, open_batches
 from contramem.build.model.estimate import StageEstimate, estimate
 from contramem.build.model.rounds import Answer, BuildPlan
 from contramem.cli.build_cost import ModelBuildCost

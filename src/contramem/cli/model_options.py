@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from contramem.build.model.defaults import PACKET_BUDGET_TOKENS, SUITES
+from contramem.build.model.packet_text import PACKET_BUDGET_TOKENS
+from contramem.build.model.prompts import SUITES
 from contramem.cli.sections import MODEL, SectionOption
 from contramem.errors import UsageError
 from contramem.llm.client import EFFORTS, TIMEOUT_S, ModelSettings, Price, price_of, read_price, reply_tokens
@@ -149,8 +150,7 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
     # Imported on use: a command without --model does not wait for what only a model needs.
     from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
     from contramem.build.model.author import ModelChoice
-    from contramem.build.model.focus import load_focus
-    from contramem.build.model.prompts import Prompts
+    from contramem.build.model.prompts import Prompts, load_focus
     from contramem.build.model.rounds import DEFAULT_WINDOW
     from contramem.llm.exchange import PARALLEL, RecordedModel
 

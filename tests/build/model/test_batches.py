@@ -16,8 +16,8 @@ from tests.wires import IN, OUT, WIRES
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import Store
+from contramem.build.model.answering import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError, UsageError
 from contramem.llm.batches import LOST, UNRUN, ProviderBatches

@@ -10,7 +10,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.patch import Add
 from contramem.build.author import Candidate
-from contramem.build.model.neighbours import Neighbourhood, relate_to_delta, relate_to_packet
+from contramem.build.model.author import Neighbourhood, relate_to_delta, relate_to_packet
 
 STORY = packet(run("a", True, call("Mail.delete_email", {"id": "m-1"}), "Done.", task="Delete the old email."))
 

@@ -17,9 +17,8 @@ from tests.model_replies import Runs, build, new_store
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
-from contramem.build.model.answering import AskNow, FromFile
+from contramem.build.model.answering import AskNow, BatchQueue, FromFile
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import BatchQueue
 from contramem.build.model.estimate import estimate
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError

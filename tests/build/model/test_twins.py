@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.guard_builds import DELTA
+from tests.guard_builds import DELTA as SEARCHED
 
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.build.model.twins import find_twin
+from contramem.build.model.author import find_twin
 
 
-def delta(**changes: Any) -> SkillDelta:
-    return SkillDelta(**{name: value for name, value in DELTA.items() if name != "cites"} | changes)
+def reworded(**changes: Any) -> SkillDelta:
+    return SkillDelta(**{name: value for name, value in SEARCHED.items() if name != "cites"} | changes)
 
 
-CARD = SkillCard.of(delta(), "skill::one", "execution")
+STATED = SkillCard.of(reworded(), "skill::one", "execution")
 
 
 @pytest.mark.parametrize(
@@ -30,11 +30,11 @@ CARD = SkillCard.of(delta(), "skill::one", "execution")
     ],
 )  # fmt: skip
 def test_the_same_words_about_the_same_functions_make_a_twin(changes: dict[str, Any], is_twin: bool) -> None:
-    assert (find_twin(delta(**changes), [CARD]) is CARD) == is_twin
+    assert (find_twin(reworded(**changes), [STATED]) is STATED) == is_twin
 
 
 def test_the_same_guards_need_fewer_common_words() -> None:
     longer = {"core_rule": "Call search before delete, always.", "completion": ["x"]}
     wording = {"title": "Search before deleting mail", "skill": longer}
-    assert find_twin(delta(**wording), [CARD]) is CARD
-    assert find_twin(delta(**wording, guards=[]), [CARD]) is None
+    assert find_twin(reworded(**wording), [STATED]) is STATED
+    assert find_twin(reworded(**wording, guards=[]), [STATED]) is None

@@ -19,8 +19,7 @@ from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.decide import BankBuild, curriculum
-from contramem.build.model.author import ModelAuthor
-from contramem.build.model.neighbours import relate_to_delta
+from contramem.build.model.author import ModelAuthor, relate_to_delta
 from contramem.build.recorder import BuildReport
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
