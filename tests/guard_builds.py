@@ -8,8 +8,8 @@ from contramem.bank.ledger import Decision
 from contramem.bank.store import Store
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.request import Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import Request
+from contramem.llm.exchange import ScriptedModel
 from tests.made_runs import Call, call, packet, run
 from tests.model_replies import Runs, build, curated
 

@@ -19,10 +19,8 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.calls import ModelCaller
-from contramem.llm.exchange import Exchange
-from contramem.llm.request import Model, Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import Model, Request
+from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions

@@ -10,7 +10,7 @@ from typing import Any
 from contramem.build.author import MAX_DELTAS
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.request import Request
+from contramem.llm.client import Request
 from tests.model_replies import Runs, deltas_of, fenced
 
 LONGEST = 590

@@ -10,8 +10,8 @@ from tests.model_replies import Runs, build, new_store
 
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.request import Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import Request
+from contramem.llm.exchange import ScriptedModel
 
 LOOK, WRITE = call("Clock.read", result={"now": 5}), call("Mail.send", {"body": "hi"})
 DELTA: dict[str, Any] = {

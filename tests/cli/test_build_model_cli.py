@@ -225,8 +225,7 @@ def test_options_that_do_not_go_together_say_so(traces: Path, tmp_path: Path, op
 
 def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -> None:
     """Export gives the requests; a file of exchanges with their replies is a model of its own."""
-    from contramem.llm.recorded import RecordedModel
-    from contramem.llm.scripted import ScriptedModel
+    from contramem.llm.exchange import RecordedModel, ScriptedModel
 
     recorded = tmp_path / "exchanges.jsonl"
     RecordedModel(recorded, ScriptedModel(name="openai:some"))
@@ -313,7 +312,7 @@ def test_a_slow_server_is_given_the_timeout_of_the_option(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
-    monkeypatch.setattr("contramem.llm.calls.FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr("contramem.llm.exchange.FIRST_WAIT_S", 0.0)
     release = Event()
 
     def behave(body: dict[str, Any], before: int) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from tests.made_runs import call, packet, run
 
-from contramem.build.model.view import packet_text
+from contramem.build.model.packet_text import packet_text
 from contramem.contrast.system_facts import MAX_FACTS, find_system_facts
 from contramem.traces.trajectory import Trajectory
 

@@ -10,9 +10,8 @@ import pytest
 from tests.study.office import NOTE_RULE, note_office
 
 from contramem.build.model.author import ModelChoice
-from contramem.llm.calls import ModelCaller
-from contramem.llm.request import Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import Request
+from contramem.llm.exchange import ModelCaller, ScriptedModel
 from contramem.retrieve.hit import Query
 from contramem_lab.conditions import CONDITIONS, ByModel, ConditionInputs, NotApplicable, Reference
 

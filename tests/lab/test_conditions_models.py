@@ -14,10 +14,8 @@ from tests.made_runs import call, run
 from tests.shipped import shipped
 
 from contramem.build.model.author import ModelChoice
-from contramem.llm.calls import ModelCaller
-from contramem.llm.price import Price
-from contramem.llm.request import Request
-from contramem.llm.scripted import Scripted, ScriptedModel
+from contramem.llm.client import Price, Request
+from contramem.llm.exchange import ModelCaller, Scripted, ScriptedModel
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 from contramem_lab.conditions import CONDITIONS, BuiltMemory, ByModel, ConditionInputs, Reference

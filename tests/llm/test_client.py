@@ -13,10 +13,8 @@ import pytest
 from tests.loopback import Answer, Loopback, loopback
 
 from contramem.errors import ModelError
-from contramem.llm.calls import MAX_TRIES, ModelCaller
-from contramem.llm.client import ProviderModel
-from contramem.llm.price import Price
-from contramem.llm.request import ModelReply, ModelSettings, PromptMessage, Request
+from contramem.llm.client import ModelReply, ModelSettings, Price, PromptMessage, ProviderModel, Request
+from contramem.llm.exchange import MAX_TRIES, ModelCaller
 
 pytest.importorskip("pydantic_ai")
 
@@ -179,7 +177,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(kept))
 trace.set_tracer_provider(provider)
 from contramem.llm.client import ProviderModel
-from contramem.llm.request import ModelSettings, PromptMessage, Request
+from contramem.llm.client import ModelSettings, PromptMessage, Request
 model = ProviderModel("openai:loopback", base_url=sys.argv[1])
 messages = (PromptMessage("system", "Be a builder."), PromptMessage("user", "About Mail.search"))
 model.ask(Request("openai:loopback", ModelSettings(), messages, {"type": "object", "properties": {}}))

@@ -14,10 +14,8 @@ from tests.wires import IN, KEY, OUT, WIRES, Wire
 
 from contramem.build.model import replies
 from contramem.errors import ModelError
-from contramem.llm.calls import ModelCaller
-from contramem.llm.client import ProviderModel
-from contramem.llm.price import Price
-from contramem.llm.request import ModelReply, ModelSettings, PromptMessage, Request, reply_tokens
+from contramem.llm.client import ModelReply, ModelSettings, Price, PromptMessage, ProviderModel, Request, reply_tokens
+from contramem.llm.exchange import ModelCaller
 
 pytest.importorskip("pydantic_ai")
 

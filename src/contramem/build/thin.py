@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contramem.contrast.packet import Packet
 from contramem.contrast.selection import Selection
-from contramem.llm.price import price_of
+from contramem.llm.client import price_of
 from contramem.validate.validator import Validator
 
 MIN_CARDS, MIN_CARDS_PER_TASK = 10, 0.1

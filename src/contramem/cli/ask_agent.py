@@ -14,8 +14,8 @@ from contramem.cli.ask_model import ask_live
 from contramem.cli.build_cost import ModelBuildCost
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import UsageError
+from contramem.llm.client import Model
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Model
 from contramem.pipeline import build_by_agent
 
 

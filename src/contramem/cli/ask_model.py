@@ -14,20 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
-from contramem.build.model.answering import AskNow, FromFile
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
+from contramem.build.model.answering import AskInBatches, AskNow, BatchQueue, FromFile, TakeInFirst, open_batches
 from contramem.build.model.estimate import StageEstimate, estimate
 from contramem.build.model.rounds import Answer, BuildPlan
 from contramem.cli.build_cost import ModelBuildCost
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import ModelError, UsageError
-from contramem.llm.batch import ProviderBatches
-from contramem.llm.calls import Budget, ModelCaller
-from contramem.llm.client import ProviderModel
-from contramem.llm.exchange import Exchange
-from contramem.llm.files import read_replies, write_requests
-from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import Model
+from contramem.llm.batches import ProviderBatches, read_replies, write_requests
+from contramem.llm.client import Model, ProviderModel
+from contramem.llm.exchange import Budget, Exchange, ModelCaller, RecordedModel
 from contramem.pipeline import build_by_model
 from contramem.validate.validator import Validator
 

@@ -15,8 +15,8 @@ from contramem.bank.model_calls import StoredExchange
 from contramem.build.model.estimate import Range, StageEstimate
 from contramem.counting import ENCODING
 from contramem.errors import UsageError
+from contramem.llm.client import PAPER_STAGES, STAGES
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import PAPER_STAGES, STAGES
 from contramem.pipeline import ModelBuild
 
 PAPER = (

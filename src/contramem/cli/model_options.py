@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from contramem.build.model.defaults import PACKET_BUDGET_TOKENS, SUITES
+from contramem.build.model.packet_text import PACKET_BUDGET_TOKENS
+from contramem.build.model.prompts import SUITES
 from contramem.cli.sections import MODEL, SectionOption
 from contramem.errors import UsageError
-from contramem.llm.price import Price, price_of, read_price
-from contramem.llm.request import EFFORTS, TIMEOUT_S, ModelSettings, reply_tokens
+from contramem.llm.client import EFFORTS, TIMEOUT_S, ModelSettings, Price, price_of, read_price, reply_tokens
 
 if TYPE_CHECKING:
     from contramem.build.model.author import ModelChoice
@@ -150,11 +150,9 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
     # Imported on use: a command without --model does not wait for what only a model needs.
     from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
     from contramem.build.model.author import ModelChoice
-    from contramem.build.model.focus import load_focus
-    from contramem.build.model.prompts import Prompts
+    from contramem.build.model.prompts import Prompts, load_focus
     from contramem.build.model.rounds import DEFAULT_WINDOW
-    from contramem.llm.calls import PARALLEL
-    from contramem.llm.recorded import RecordedModel
+    from contramem.llm.exchange import PARALLEL, RecordedModel
 
     effort = given["reasoning_effort"]
     settings = ModelSettings(
@@ -208,6 +206,6 @@ def _check_batch(given: dict[str, Any]) -> None:
         raise UsageError("--no-keep-replies: a build in batches continues from the replies it keeps.")
     if str(given["model"]).startswith("recorded:"):
         raise UsageError("--batch: recorded exchanges have no batch service. Drop --batch.")
-    from contramem.llm.batch import check_batches
+    from contramem.llm.batches import check_batches
 
     check_batches(str(given["model"]), given["base_url"])

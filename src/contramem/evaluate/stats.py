@@ -116,29 +116,20 @@ def _effective_runs(tasks: Sequence[TaskPasses], share: float, runs: int) -> flo
 
 
 def _resample(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[float]:
-    """The macro difference of every resample, vectorized.
-
-    numpy's legacy generator is the same as that of `random` and gives the same numbers from the same state, so the
-    results equal those of a plain loop over `rng.choices`, in a sixth of the time.
-    """
+    """The macro difference of every resample. The same as a plain loop over `rng.choices`, and several times faster."""
     import numpy as np
 
-    twin = np.random.RandomState()
-    version, internal, gauss = rng.getstate()
-    state = {"key": np.array(internal[:-1], dtype=np.uint32), "pos": internal[-1]}
-    twin.set_state({"bit_generator": "MT19937", "state": state})
     tables = [np.array(tasks, dtype=np.int64) for tasks in strata]
     width = sum(map(len, strata))
     at_once = max(1, _AT_ONCE // width)
     draws: list[float] = []
     while len(draws) < RESAMPLES:
-        drawn = twin.random_sample((min(at_once, RESAMPLES - len(draws)), width))
-        total, begin = np.zeros(len(drawn)), 0
+        rows = min(at_once, RESAMPLES - len(draws))
+        drawn = np.fromiter(iter(rng.random, None), float, rows * width).reshape(rows, width)
+        total, begin = np.zeros(rows), 0
         for table in tables:
             chosen = table[(drawn[:, begin : begin + len(table)] * len(table)).astype(np.int64)].sum(axis=1)
             total += chosen[:, 0] / chosen[:, 1]
             begin += len(table)
         draws += (total / len(tables)).tolist()
-    state = twin.get_state(legacy=False)["state"]
-    rng.setstate((version, (*map(int, state["key"]), int(state["pos"])), gauss))
     return draws

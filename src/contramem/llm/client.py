@@ -1,27 +1,256 @@
-"""ProviderModel: any provider that pydantic-ai supports, and any OpenAI-compatible URL.
+"""A request to a model and its reply, tools that it may call, prices, and any provider that pydantic-ai supports.
 
-pydantic-ai is imported when the first model is opened. The provider's own client reads keys from the environment; they
-are never stored or logged here.
-"""
+Requests and replies are plain values, so that a provider, a script, a file or a person can answer. pydantic-ai is
+imported when the first model is opened. The provider's own client reads keys from the environment; they are never
+stored or logged here."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import threading
-from collections.abc import Coroutine
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from inspect import cleandoc, signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
+import msgspec
+from pydantic import BaseModel, ConfigDict, create_model
+
+from contramem.counting import count_tokens
 from contramem.errors import ModelError, UsageError
-from contramem.llm.price import Price, price_of
-from contramem.llm.request import TIMEOUT, TIMEOUT_S, Finish, ModelFailure, ModelReply, Request
-from contramem.llm.tool_use import RequestedCall, ToolReply, ToolTurn, read_tool_reply
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import ModelRequestParameters
-    from pydantic_ai.settings import ModelSettings
+    from pydantic_ai.settings import ModelSettings as ProviderSettings
+
+
+PaperStage: TypeAlias = Literal["builder", "reflector", "curator"]
+Stage: TypeAlias = PaperStage | Literal["author"]
+PAPER_STAGES: tuple[PaperStage, ...] = ("builder", "reflector", "curator")
+STAGES: tuple[Stage, ...] = (*PAPER_STAGES, "author")
+"""`author` is a model with tools that explores all runs."""
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal"]
+"""How a reply ended: by itself, cut off at the token limit, withheld by the provider, or refused by the model."""
+
+TIMEOUT = "timeout"
+TIMEOUT_S = 300.0
+MAX_REPLY_TOKENS = 16_000
+EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
+_REPLY_TOKENS_WITH_EFFORT = {"medium": 26_000, "high": 48_000, "xhigh": 64_000, "max": 64_000}
+"""Reasoning counts as part of a reply, and some providers refuse a request that leaves no room for the reply itself."""
+
+
+def reply_tokens(reasoning_effort: str | None) -> int:
+    """The default limit for the length of a reply."""
+    return _REPLY_TOKENS_WITH_EFFORT.get(reasoning_effort or "", MAX_REPLY_TOKENS)
+
+
+class PromptMessage(NamedTuple):
+    """One message of a prompt."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Settings of a call besides the prompt. None means the provider's default."""
+
+    reasoning_effort: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int = MAX_REPLY_TOKENS
+    """For the reply, including reasoning."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call. Two requests with the same digest are the same, and the second is never paid for."""
+
+    model: str
+    settings: ModelSettings
+    messages: tuple[PromptMessage, ...]
+    schema: dict[str, Any] = field(hash=False)
+    """JSON schema of the reply, an object."""
+    stage: Stage = "builder"
+    subject: str = ""
+    """What it is about (a function, a task), shown to people."""
+    prompt: str = ""
+    """Digest of the template."""
+    tools: tuple[ToolOffer, ...] = field(default=(), hash=False)
+    """The tools the model may call. With tools, the text of the reply is a `ToolReply`, and `schema` is empty."""
+    turns: tuple[ToolTurn, ...] = ()
+    """The conversation since `messages`."""
+
+    @cached_property
+    def digest(self) -> str:
+        parts: list[Any] = [self.model, asdict(self.settings), self.messages, self.schema]
+        if self.tools:
+            parts += [self.tools, self.turns]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    @cached_property
+    def tokens(self) -> int:
+        """The tokens of the messages and the schema, counted offline."""
+        schema = json.dumps(self.tools or self.schema, separators=(",", ":"))  # as clients send it
+        turns = [text for turn in self.turns for text in (turn.reply, *turn.answers)]
+        return sum(map(count_tokens, [schema, *turns, *(message.text for message in self.messages)]))
+
+    @property
+    def news(self) -> tuple[PromptMessage, ...]:
+        """The messages that earlier requests of the same conversation did not contain."""
+        if not self.turns:
+            return self.messages
+        return tuple(PromptMessage("tool", answer) for answer in self.turns[-1].answers)
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """The reply of a model, and what it cost."""
+
+    text: str
+    finish: Finish = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    """None if the price is unknown."""
+
+
+class Model(Protocol):
+    """Answers requests. Must be thread-safe."""
+
+    @property
+    def name(self) -> str:
+        """Part of every request's digest."""
+
+    def ask(self, request: Request) -> ModelReply:
+        """The reply. Raises a ModelFailure that says whether a retry may help."""
+
+
+class ModelFailure(Exception):
+    """No reply was received. Handled by the code that makes the calls; users see a ModelError."""
+
+    def __init__(self, kind: str, what: str, *, again: bool, retry_after_s: float | None = None) -> None:
+        super().__init__(what)
+        self.kind = kind
+        """What it is counted as: `rate limit`, `timeout`, `server error`, `connection`, `rejected`."""
+        self.what = what
+        self.again = again
+        self.retry_after_s = retry_after_s
+
+
+class ToolOffer(NamedTuple):
+    """A tool as a model sees it."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON schema of the arguments, an object."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> ToolOffer:
+        """An offer made from the signature and docstring of a function."""
+        schema = parameters_of(function).model_json_schema()
+        return cls(function.__name__, cleandoc(function.__doc__ or ""), schema)
+
+
+def parameters_of(function: Callable[..., Any]) -> type[BaseModel]:
+    """A pydantic model that validates and describes the arguments of a function."""
+    parameters = signature(function, eval_str=True).parameters.values()
+    fields: dict[str, Any] = {
+        parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
+        for parameter in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+class RequestedCall(msgspec.Struct, frozen=True):
+    """A call that a model asks for."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON, as the model wrote it."""
+
+
+class ToolReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One turn of a model: text and calls. Written as JSON, it is the text of the reply to a request with tools."""
+
+    text: str = ""
+    calls: tuple[RequestedCall, ...] = ()
+    message: Any = None
+    """The whole message as the client library writes it, with the reasoning and signatures that the provider wants
+    back."""
+
+    def write(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+def read_tool_reply(text: str) -> ToolReply:
+    """Parse what `ToolReply.write` wrote; any other text is a reply without calls."""
+    try:
+        return msgspec.json.decode(text, type=ToolReply)
+    except msgspec.MsgspecError:
+        return ToolReply(text)
+
+
+class ToolTurn(NamedTuple):
+    """A reply, and the answers to its calls in order."""
+
+    reply: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    @property
+    def in_batch(self) -> Price:
+        """The price through the provider's batch service: half, for every supported provider."""
+        return Price(self.input / 2, self.output / 2)
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        return (tokens_in * self.input + tokens_out * self.output) / 1_000_000
+
+
+def price_of(model: str) -> Price | None:
+    """The list price of `provider:name`. None if unknown, as for a local model."""
+    try:
+        from genai_prices import Usage, calc_price
+    except ModuleNotFoundError:
+        return None
+    provider, _, name = model.rpartition(":")
+    try:
+        # Priced at one thousand tokens, because some prices rise with the length of the prompt.
+        listed = calc_price(
+            Usage(input_tokens=1000, output_tokens=1000), name, provider_id=provider.partition("-")[0] or None
+        )
+    except LookupError:
+        return None
+    return Price(float(listed.input_price) * 1000, float(listed.output_price) * 1000)
+
+
+def read_price(text: str) -> Price:
+    """Parse the value of --price: `IN,OUT` in dollars per million tokens."""
+    parts = text.split(",")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 2 or min(numbers) < 0:
+        raise UsageError(f"--price takes two numbers, dollars per million tokens in and out: 1.25,10; got {text!r}.")
+    return Price(*numbers)
+
 
 NEEDS_EXTRA = "a model author needs pydantic-ai: pip install 'contramem[llm]'."
 
@@ -94,12 +323,12 @@ class ProviderModel:
             instrument=InstrumentationSettings(include_content=False),
         )
 
-    def settings(self, request: Request) -> ModelSettings:
+    def settings(self, request: Request) -> ProviderSettings:
         """The settings as pydantic-ai takes them. A setting that the model would silently ignore is an error."""
-        from pydantic_ai.settings import ModelSettings
+        from pydantic_ai.settings import ModelSettings as ProviderSettings
 
         wanted = request.settings
-        settings = ModelSettings(max_tokens=wanted.max_tokens)
+        settings = ProviderSettings(max_tokens=wanted.max_tokens)
         if wanted.temperature is not None:
             settings["temperature"] = wanted.temperature
         if wanted.seed is not None:
@@ -108,11 +337,11 @@ class ProviderModel:
             settings["seed"] = wanted.seed
         if wanted.reasoning_effort is not None:
             if self.base_url is not None:  # the capabilities of the model are unknown, so it is sent anyway
-                settings = cast(Any, settings | {"openai_reasoning_effort": wanted.reasoning_effort})
+                settings = cast("Any", settings | {"openai_reasoning_effort": wanted.reasoning_effort})
             elif not self.opened.profile.get("supports_thinking"):
                 raise ModelError(f"{self.name} does not accept a reasoning effort. Drop --reasoning-effort.")
             else:
-                settings["thinking"] = cast(Any, wanted.reasoning_effort)
+                settings["thinking"] = cast("Any", wanted.reasoning_effort)
         return settings
 
     def parameters(self, request: Request) -> ModelRequestParameters:

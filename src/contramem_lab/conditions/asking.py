@@ -15,8 +15,8 @@ from contramem.build.model.answering import AskNow
 from contramem.build.model.author import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice
 from contramem.build.model.prompts import in_messages
 from contramem.build.model.replies import UnparsedReply, schema_of
+from contramem.llm.client import PromptMessage, Request, Stage
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import PromptMessage, Request, Stage
 from contramem.prompts import render
 from contramem_lab.conditions.condition import ByModel, ConditionInputs
 

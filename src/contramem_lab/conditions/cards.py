@@ -15,7 +15,7 @@ from contramem.build.model.rounds import BuildPlan
 from contramem.build.rules.author import RuleAuthor
 from contramem.inject.budget import text_of
 from contramem.inject.run import Memory
-from contramem.llm.request import Stage
+from contramem.llm.client import Stage
 from contramem.pipeline import build_bank, build_by_model
 from contramem.validate.validator import Validator
 from contramem_lab.conditions.condition import (

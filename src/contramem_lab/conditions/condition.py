@@ -12,8 +12,7 @@ from contramem.bank.store import Store
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelChoice
 from contramem.inject.provider import MemoryProvider
-from contramem.llm.calls import ModelCaller
-from contramem.llm.exchange import Exchange
+from contramem.llm.exchange import Exchange, ModelCaller
 from contramem_lab.baselines import Judge
 from contramem_lab.conditions.reference import Reference
 

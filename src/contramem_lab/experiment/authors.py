@@ -10,9 +10,8 @@ import msgspec
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.prompts import Prompts
 from contramem.errors import UsageError
-from contramem.llm.calls import Budget, ModelCaller
-from contramem.llm.price import price_of
-from contramem.llm.request import ModelSettings
+from contramem.llm.client import ModelSettings, price_of
+from contramem.llm.exchange import Budget, ModelCaller
 from contramem_lab.conditions import ByModel
 from contramem_lab.experiment.config import ConstructionConfig, ExperimentConfig, TargetConfig
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import UsageError
-from contramem.llm.price import Price, price_of
+from contramem.llm.client import Price, price_of
 from contramem.retrieve.hit import Query
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes

@@ -14,8 +14,7 @@ from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import open_store
 from contramem.build.agent import conversation as module
 from contramem.build.agent.conversation import AuthorConversation, BuildDesk
-from contramem.llm.request import ModelSettings, PromptMessage, Request
-from contramem.llm.tool_use import RequestedCall, ToolReply
+from contramem.llm.client import ModelSettings, PromptMessage, Request, RequestedCall, ToolReply
 from contramem.study.propose import Proposer
 from contramem.study.run_set import RunSet
 from contramem.study.trial_log import TrialLog

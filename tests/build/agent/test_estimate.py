@@ -8,7 +8,7 @@ from tests.build.agent.test_conversation import OPENING, conversation, exchange
 
 from contramem.build.agent.conversation import MAX_TOKENS, MAX_TURNS
 from contramem.build.agent.estimate import FEWEST_TURNS, LONGEST_REPLY, SHORTEST_REPLY, estimate_conversations
-from contramem.llm.price import Price
+from contramem.llm.client import Price
 
 
 def test_a_new_conversation_takes_at_least_a_look_and_a_farewell_and_at_most_all_turns(tmp_path: Path) -> None:

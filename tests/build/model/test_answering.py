@@ -6,10 +6,8 @@ import pytest
 
 from contramem.build.model.answering import AskNow, FromFile
 from contramem.errors import ModelError
-from contramem.llm.calls import ModelCaller
-from contramem.llm.exchange import Exchange
-from contramem.llm.request import ModelFailure, ModelReply, ModelSettings, PromptMessage, Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import ModelFailure, ModelReply, ModelSettings, PromptMessage, Request
+from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
 
 REFUSAL = ModelFailure("rejected", "HTTP 400", again=False)
 

@@ -12,7 +12,7 @@ from tests.model_replies import Runs
 
 from contramem.bank.bank import Bank
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.view import packet_text
+from contramem.build.model.packet_text import packet_text
 from contramem.contrast.collection import contrast_all
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary

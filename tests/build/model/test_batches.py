@@ -16,16 +16,13 @@ from tests.wires import IN, OUT, WIRES
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import Store
+from contramem.build.model.answering import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError, UsageError
-from contramem.llm.batch import LOST, UNRUN, ProviderBatches
-from contramem.llm.calls import Budget
-from contramem.llm.client import ProviderModel
-from contramem.llm.exchange import Exchange
-from contramem.llm.price import Price
-from contramem.llm.request import ModelReply, Request
+from contramem.llm.batches import LOST, UNRUN, ProviderBatches
+from contramem.llm.client import ModelReply, Price, ProviderModel, Request
+from contramem.llm.exchange import Budget, Exchange
 
 pytestmark = pytest.mark.slow  # seconds a test
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.made_runs import Call, call, packet, run
 
 from contramem.build.model.choices import compare_choices, compare_numbers
-from contramem.build.model.remarks import compare_counts
+from contramem.build.model.hints import compare_counts
 
 INVOICES = [
     {"id": "INV-9001", "date": "2025-02-03", "status": "open", "due": 858.2},

@@ -16,11 +16,8 @@ from contramem.build.model.estimate import StageEstimate, estimate
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.calls import ModelCaller
-from contramem.llm.exchange import Exchange
-from contramem.llm.price import Price
-from contramem.llm.request import Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.client import Price, Request
+from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 

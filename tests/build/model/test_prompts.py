@@ -14,14 +14,12 @@ from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.defaults import SUITES, Suite
-from contramem.build.model.focus import load_focus
-from contramem.build.model.prompts import Prompts
+from contramem.build.model.prompts import SUITES, Prompts, Suite, load_focus, signature
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.errors import UsageError
+from contramem.llm.client import Request
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Request
 from contramem.prompts import fence
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -133,3 +131,56 @@ def test_runs_that_all_passed_may_teach_anything_and_runs_that_all_failed_only_a
     assert asked in text
     assert ("Every run of this task passed" in text) is all(outcomes)
     assert ("If every run failed" in text) is not any(outcomes)
+
+
+# Focus blocks: chosen by ability or signature, replaced by a user's own file
+
+
+def test_the_focus_follows_the_ability_of_app_tools_and_the_signature_of_code(runs: Runs) -> None:
+    blocks = load_focus()
+    assert set(blocks.blocks["app_tool"]) == {"execution", "search", "ambiguity", "adaptability", "time", "default"}
+    signatures = {"answer_extraction", "bulk_or_multi_write", "state_write", "cross_app", "default"}
+    assert set(blocks.blocks["code_agent"]) == signatures
+    about = packet(run("a", True, "done", task="How many songs did I like?", ability="Search"))
+    assert blocks.of("app_tool", about).name == "search"
+    assert blocks.of("code_agent", about).name == "answer_extraction"
+    other = packet(run("a", True, "done", ability="refunds"))
+    assert blocks.of("app_tool", other).name == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[app_tool.a]\nobligation = 'x'", "needs `obligation` and `contrasts`"),
+        ("[tools.a]\nobligation = 'x'\ncontrasts = 'y'", r"\[tools\] is not a suite"),
+        ("[app_tool.a]\nobligation = ''\ncontrasts = 'y'", "has an empty"),
+        ("not toml", "is not TOML"),
+    ],
+)
+def test_a_focus_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "focus.toml").write_text(text)
+    with pytest.raises(UsageError, match=complaint):
+        load_focus(tmp_path / "focus.toml")
+
+
+# The signature of a task: what kind of work its request asks for
+
+
+@pytest.mark.parametrize(
+    ("task", "apps", "expected"),
+    [
+        ("How many songs did I like this year?", ["spotify"], "answer_extraction"),
+        ("Tell me the title of the most played song.", ["spotify"], "answer_extraction"),
+        ("Which of my roommates owes me the most?", ["venmo", "phone"], "answer_extraction"),
+        ("Like all the songs in my library.", ["spotify"], "bulk_or_multi_write"),
+        ("Send a reminder to each of my roommates.", ["phone", "venmo"], "bulk_or_multi_write"),
+        ("Create a note, delete the old one and email it to me.", ["notes"], "bulk_or_multi_write"),
+        ("Pay <PERSON_1> what the receipt says.", ["venmo", "gmail"], "cross_app"),
+        ("Pay <PERSON_1> <AMOUNT_1>.", ["venmo", "supervisor"], "state_write"),
+        ("Please set the alarm to 7:30.", ["phone"], "state_write"),
+        ("My phone is broken.", ["phone"], "default"),
+        ("", [], "default"),
+    ],
+)
+def test_the_signature_of_a_task(task: str, apps: list[str], expected: str) -> None:
+    assert signature(task, apps) == expected

@@ -17,19 +17,14 @@ from tests.model_replies import Runs, build, new_store
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
-from contramem.build.model.answering import AskNow, FromFile
+from contramem.build.model.answering import AskNow, BatchQueue, FromFile
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import BatchQueue
 from contramem.build.model.estimate import estimate
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError
-from contramem.llm.batch import Ticket
-from contramem.llm.calls import Budget, ModelCaller
-from contramem.llm.exchange import Exchange
-from contramem.llm.files import as_line, read_replies
-from contramem.llm.price import Price
-from contramem.llm.request import ModelFailure, ModelReply, Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.batches import Ticket, as_line, read_replies
+from contramem.llm.client import ModelFailure, ModelReply, Price, Request
+from contramem.llm.exchange import Budget, Exchange, ModelCaller, ScriptedModel
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +110,7 @@ def test_a_killed_build_goes_on_and_repeats_at_most_what_was_in_flight(
 WORKER = """
 import sys, time
 from pathlib import Path
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.exchange import ScriptedModel
 from tests.model_replies import Runs, build, new_store
 runs = Runs.some()
 def reply(request):

@@ -14,8 +14,7 @@ from contramem.bank.ledger import DecisionCost
 from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
 from contramem.errors import UsageError
-from contramem.llm.request import Request
-from contramem.llm.tool_use import RequestedCall, ToolTurn, parameters_of, read_tool_reply
+from contramem.llm.client import Request, RequestedCall, ToolTurn, parameters_of, read_tool_reply
 from contramem.study.proposal import Proposal
 from contramem.study.propose import Proposer, Reply, decide_proposal
 

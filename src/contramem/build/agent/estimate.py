@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from contramem.build.agent.conversation import MAX_TOKENS, MAX_TURNS, AuthorConversation
 from contramem.build.model.estimate import Range, StageEstimate
-from contramem.llm.price import Price
+from contramem.llm.client import Price
 
 FEWEST_TURNS = 2
 """A look, and a reply that it is done."""

@@ -13,10 +13,8 @@ from contramem.build.model.author import ModelChoice
 from contramem.build.model.prompts import in_messages
 from contramem.build.model.rounds import Answer
 from contramem.build.recorder import BuildReport
-from contramem.llm.calls import PARALLEL
-from contramem.llm.exchange import Exchange
-from contramem.llm.request import Request
-from contramem.llm.tool_use import ToolOffer
+from contramem.llm.client import Request, ToolOffer
+from contramem.llm.exchange import PARALLEL, Exchange
 from contramem.progress import Progress, no_progress
 from contramem.prompts import render
 from contramem.study.instruments import TABLES, Instruments, read_instructions

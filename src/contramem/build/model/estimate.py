@@ -13,15 +13,20 @@ from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.decide import BankBuild
-from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import SentBatch, open_batches
-from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR, MAX_FUNCTION_LINES, WHOLE_CARDS
+from contramem.build.model.answering import SentBatch, open_batches
+from contramem.build.model.author import (
+    FOR_CURATOR,
+    FOR_REFLECTOR,
+    MAX_FUNCTION_LINES,
+    WHOLE_CARDS,
+    ModelAuthor,
+    ModelChoice,
+)
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
+from contramem.llm.client import PAPER_STAGES, Price, Request, Stage
 from contramem.llm.exchange import Exchange
-from contramem.llm.price import Price
-from contramem.llm.request import PAPER_STAGES, Request, Stage
 from contramem.scratch import ScratchFolder
 from contramem.validate.validator import Validator
 

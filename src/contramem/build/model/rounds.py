@@ -19,13 +19,12 @@ from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.decide import BankBuild, curriculum
-from contramem.build.model.author import ModelAuthor
-from contramem.build.model.neighbours import relate_to_delta
+from contramem.build.model.author import ModelAuthor, relate_to_delta
 from contramem.build.recorder import BuildReport
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
+from contramem.llm.client import Request
 from contramem.llm.exchange import NotYet
-from contramem.llm.request import Request
 from contramem.progress import Progress, no_progress
 from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator

@@ -11,12 +11,18 @@ from typing import Any
 import pytest
 
 from contramem.errors import BudgetError, ModelError, UsageError
-from contramem.llm.calls import MAX_TIMEOUTS, MAX_TRIES, Budget, ModelCaller
-from contramem.llm.files import as_line, read_replies, write_requests
-from contramem.llm.price import Price, read_price
-from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import TIMEOUT, ModelFailure, ModelReply, ModelSettings, PromptMessage, Request
-from contramem.llm.scripted import ScriptedModel
+from contramem.llm.batches import as_line, read_replies, write_requests
+from contramem.llm.client import (
+    TIMEOUT,
+    ModelFailure,
+    ModelReply,
+    ModelSettings,
+    Price,
+    PromptMessage,
+    Request,
+    read_price,
+)
+from contramem.llm.exchange import MAX_TIMEOUTS, MAX_TRIES, Budget, ModelCaller, RecordedModel, ScriptedModel
 
 
 def request(about: str = "one", max_tokens: int = 1000) -> Request:

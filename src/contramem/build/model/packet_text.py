@@ -1,31 +1,26 @@
-"""Renders a packet for a construction model: divergences in full, agreements condensed, and hints as suggestions.
+"""A packet as text for a construction model: divergences in full, agreements condensed, and hints as suggestions.
 
 Runs are aligned; steps that all runs share are shown once. If the text exceeds its token budget, details are left out
 in the order of `DEGRADATIONS`. Divergences are never cut, so a text of divergences alone may exceed its budget.
+
+Where an agent serves a user, most of a run is talk, and most of the talk is courtesy and repetition. What decides is
+what was asked for and what came back. So a question that several runs ask is shown once, and an answer that only
+repeats the task is left out. If the talk still exceeds its budget, long messages are cut to their questions.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from contramem.build.model.across_hints import NO_HINTS, AcrossHints
-from contramem.build.model.conversation import (
-    FoldedConversation,
-    are_alike,
-    questions_of,
-    read_conversation,
-    repeats_the_task,
-)
-from contramem.build.model.defaults import PACKET_BUDGET_TOKENS
-from contramem.build.model.hint_lines import hint_lines, short_names
-from contramem.build.model.remarks import passes_without_a_write, remarks
-from contramem.build.model.step_clock import Clock
+from contramem.build.model.hints import NO_HINTS, AcrossHints, hint_lines, passes_without_a_write, remarks, short_names
 from contramem.build.model.step_text import (
     MAX_SAID_CHARS,
     PLACEHOLDER,
@@ -35,12 +30,15 @@ from contramem.build.model.step_text import (
     flatten,
     shorten,
 )
-from contramem.contrast.align import AlignedStep, align, reference_first
+from contramem.contrast.align import AlignedStep, align, nearest, reference_first
+from contramem.contrast.english import FUNCTION_WORDS, stem
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
+from contramem.contrast.speech import asks
 from contramem.contrast.step import ASK, FINAL, Step
 from contramem.counting import count_tokens
 
+PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
     "results of shared steps",
     "arguments of shared steps",
@@ -302,3 +300,201 @@ def _reaches_the_agent(step: Step) -> bool:
 def _is_known(step: Step, packet: Packet) -> bool:
     repeated = flatten(packet.task).startswith(flatten(step.text))
     return repeated or (step.actor == "user" and repeats_the_task(step.text, packet))
+
+
+# What was said
+
+TALK_BUDGET_TOKENS = 1_500
+"""Of all that is said in a packet before the final answers."""
+LIMITS_CHARS = (MAX_SAID_CHARS, 160, 100)
+"""Of one message: the next limit is tried while the talk exceeds its budget."""
+MIN_ALIKE = 0.5
+"""The share of telling words that two messages must have in common to be shown as one."""
+MIN_BEGINNING_CHARS = 30
+"""Of the part of a message that comes before its questions; less would say nothing."""
+Place: TypeAlias = tuple[str, int]
+"""A run letter and the position of an event."""
+
+
+class Said(NamedTuple):
+    """What some runs asked at one step, and what they were answered."""
+
+    letters: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class FoldedConversation:
+    """The talk of a packet, within its budget or as short as it gets."""
+
+    limit_chars: int
+    silent: tuple[str, ...]
+    """Passing runs whose talk is left out, because a failing run is read beside another one."""
+    lines: Mapping[Place, Sequence[Said]]
+
+    def at(self, row: AlignedStep) -> Sequence[Said]:
+        """What was asked and answered at a row of questions."""
+        return self.lines[_place(row)]
+
+    @property
+    def note(self) -> str:
+        """What was left out; empty if nothing was."""
+        cut = f"; messages cut to {self.limit_chars} characters" if self.limit_chars < LIMITS_CHARS[0] else ""
+        return f"{cut}, talk of {' '.join(self.silent)} left out" if self.silent else cut
+
+
+def read_conversation(packet: Packet, runs: Sequence[PacketRun], rows: Sequence[AlignedStep]) -> FoldedConversation:
+    """The talk at these rows, shortened until it fits its budget."""
+    everybody = [run.letter for run in runs]
+    heard = _compared_runs(runs)
+    shorter = [(limit, everybody) for limit in LIMITS_CHARS] + [(LIMITS_CHARS[-1], heard)]
+    asked = [row for row in rows if row.label == ASK]
+    answers = {
+        (run.letter, question.position): " ".join(step.text for step in replies)
+        for run in runs
+        for question, replies in questions_of(run)
+        if not repeats_the_task(" ".join(step.text for step in replies), packet)
+    }
+    for limit, letters in shorter:
+        silent = tuple(letter for letter in everybody if letter not in letters)
+        lines = {_place(row): list(_fold(row, answers, letters, limit)) for row in asked}
+        if sum(count_tokens(said.text) for row in lines.values() for said in row) <= TALK_BUDGET_TOKENS:
+            break
+    return FoldedConversation(limit, silent, lines)
+
+
+def questions_of(run: PacketRun) -> Iterator[tuple[Step, list[Step]]]:
+    """Each question of a run, with the messages of the user that answer it."""
+    for place, step in enumerate(run.steps):
+        if step.label == ASK:
+            yield step, list(takewhile(lambda later: later.actor == "user", run.steps[place + 1 :]))
+
+
+def repeats_the_task(text: str, packet: Packet) -> bool:
+    """Does a message of the user say nothing that the task doesn't? To agree or to deny is always something new."""
+    return telling_words(text) <= telling_words(packet.task) - {YES, NOT}
+
+
+def are_alike(text: str, other: str) -> bool:
+    """Do two messages say nearly the same? One that denies something is never like one that doesn't."""
+    words, others = telling_words(text), telling_words(other)
+    both = words & others
+    return (NOT in both or NOT not in words | others) and len(both) >= MIN_ALIKE * len(words | others)
+
+
+@lru_cache(maxsize=1 << 14)
+def telling_words(text: str) -> frozenset[str]:
+    """The words that distinguish a message from another one. All ways to agree are one word, and so are negations."""
+    found = (word.lower().replace("’", "'") for word in _WORD.findall(text))
+    named = (NOT if word in _NEGATIONS or word.endswith("n't") else word for word in found)
+    return frozenset(
+        YES if word in _AGREEMENT else stem(word)
+        for word in named
+        if word == NOT or word not in FUNCTION_WORDS | _COURTESY
+    )
+
+
+def cut_to_questions(text: str, limit: int) -> str:
+    """A message of at most `limit` characters: its beginning and what it asks for."""
+    flat, asked = flatten(text), questions_in(text)
+    if len(flat) <= limit or not asked:
+        return shorten(flat, limit)
+    beginning = flat.partition(asked[0])[0]
+    questions = " ".join(asked)
+    room = limit - len(questions) - 1
+    return f"{shorten(beginning, room)} {questions}" if room >= MIN_BEGINNING_CHARS else shorten(questions, limit)
+
+
+def questions_in(text: str) -> list[str]:
+    """The sentences of a message that ask for something, without offers of further help."""
+    return [sentence for sentence in _SENTENCE.findall(flatten(text)) if asks(sentence)]
+
+
+_WORD = re.compile(r"<[A-Z]+(?:_\d+)?>|[\w'’]+")
+_SENTENCE = re.compile(r"[^.!?\s][^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*[.!?]*")
+YES, NOT = "yes", "not"
+_NEGATIONS = frozenset("no not none nothing never cannot without".split())
+_AGREEMENT = frozenset("yes yeah yep yup correct right ok okay sure proceed ahead confirmed".split())
+_COURTESY = frozenset(
+    """i'd i'll i'm i've it's let's that's you're you'd assist certainly could glad great happy hello help hey hi
+    kindly know okay please provide sorry tell thank thanks understand welcome""".split()
+)
+
+
+def _fold(row: AlignedStep, answers: Mapping[Place, str], heard: Collection[str], limit: int) -> Iterator[Said]:
+    """One line for runs that ask alike, with each answer that they got."""
+    texts = {letter: row.steps[letter].text for letter in heard if letter in row.steps}
+    for group in _group_alike({letter: " ".join(questions_in(text)) or text for letter, text in texts.items()}):
+        given = {letter: answers.get((letter, row.steps[letter].position), "") for letter in group}
+        replies = _group_alike({letter: text for letter, text in given.items() if text})
+        told = "; ".join(
+            f"{f'{chr(32).join(letters)} ' if len(letters) < len(group) else ''}"
+            f"{quote_words(cut_to_questions(given[letters[0]], limit))}"
+            for letters in replies
+        )
+        first = row.steps[group[0]]
+        asked = f"{ASK} by {first.function}" if first.function else ASK
+        question = quote_words(cut_to_questions(first.text, limit))
+        yield Said(tuple(group), f"{asked}: {question}{f' -> {told}' if told else ''}")
+
+
+def _group_alike(texts: Mapping[str, str]) -> list[list[str]]:
+    groups: list[list[str]] = []
+    for letter, text in texts.items():
+        group = next((group for group in groups if are_alike(text, texts[group[0]])), None)
+        if group is None:
+            groups.append([letter])
+        else:
+            group.append(letter)
+    return groups
+
+
+def _compared_runs(runs: Sequence[PacketRun]) -> list[str]:
+    """Failing runs, and the passing runs that are most like them; every run where all ended alike."""
+    passing, failing = ([run for run in runs if run.passed is outcome] for outcome in (True, False))
+    if not passing or not failing:
+        return [run.letter for run in runs]
+    beside = {reference_first(runs)[0].letter, *(nearest(run, passing).letter for run in failing)}
+    return [run.letter for run in runs if run in failing or run.letter in beside]
+
+
+def _place(row: AlignedStep) -> Place:
+    letter, step = next(iter(row.steps.items()))
+    return letter, step.position
+
+
+# When steps happened
+
+SAME_TIME_S = 5.0
+"""Steps of several runs that are at most this far apart are shown with one time."""
+
+
+class Clock:
+    """The times of the runs of one packet. Renders nothing if the packet has no times."""
+
+    def __init__(self, runs: Sequence[PacketRun]) -> None:
+        self.runs = any(step.at_s is not None for run in runs for step in run.steps)
+        """Whether there are any times."""
+        self._waited = {
+            (run.letter, step.position): later.at_s - step.at_s
+            for run in runs
+            for step, later in zip(run.steps, run.steps[1:], strict=False)
+            if step.effect == "wait" and step.at_s is not None and later.at_s is not None
+        }
+
+    def text(self, row: AlignedStep, letters: Sequence[str]) -> str:
+        """The times to append to a line about what these runs did."""
+        texts = {letter: self._of_step(letter, row.steps[letter]) for letter in letters}
+        if not all(texts.values()):
+            return ""
+        times = [row.steps[letter].at_s or 0.0 for letter in letters]
+        waits = [self._waited.get((letter, row.steps[letter].position), 0.0) for letter in letters]
+        if max(times) - min(times) <= SAME_TIME_S and max(waits) - min(waits) <= SAME_TIME_S:
+            return f" ({texts[letters[0]]})"
+        return f" ({'; '.join(f'{letter} {text}' for letter, text in texts.items())})"
+
+    def _of_step(self, letter: str, step: Step) -> str:
+        if step.at_s is None or not (step.speaks or step.effect in ("write", "wait", "finalize") or not step.function):
+            return ""
+        waited = self._waited.get((letter, step.position))
+        return f"at {step.at_s:.0f} s" + (f", waited {waited:.0f} s" if waited is not None else "")
