@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from pytest import approx
 from tests.evaluate.comparison_runs import CALL, FINAL, run, runs, sides
 
-from contramem.evaluate.attempt import count_agent_events, is_hung
 from contramem.evaluate.compare import Effort, compare
-from contramem.evaluate.sides import WithAndWithout
-from contramem.evaluate.verdict import finding, points, verdict
+from contramem.evaluate.pairs import WithAndWithout, count_agent_events, is_hung
+from contramem.evaluate.report.tables import finding, points_text, verdict
 from contramem.traces.trajectory import Event, Result
 
 
@@ -201,4 +200,4 @@ def test_an_interval_off_zero_is_not_enough_when_the_exact_test_disagrees():
 
 @pytest.mark.parametrize(("share", "text"), [(0.123, "+12.3"), (-0.05, "−5.0"), (0.0, "0.0"), (-0.0001, "0.0")])
 def test_points_carry_their_sign(share, text):
-    assert points(share) == text
+    assert points_text(share) == text

@@ -22,18 +22,16 @@ from contramem.evaluate.report import (
     Page,
     ReportTable,
     Section,
-    Steps,
     Tile,
     as_html,
     bar_chart,
     flip_chart,
     inputs_of,
     interval_chart,
-    step_chart,
     write_html,
 )
-from contramem.evaluate.report.charts.svg import nice, round_up
-from contramem.evaluate.report.text import fit, width
+from contramem.evaluate.report.charts import nice, round_up
+from contramem.evaluate.report.table import fit, width
 
 ATTACK = "</title></svg><script>alert('x')</script><img src=http://evil.example/a.png onerror=alert(1)>"
 
@@ -48,7 +46,6 @@ def figures(text="search", count=3):
             series=(text, "Memory"), measure=text, reference=50, notes="Points",
         ),
         flip_chart(text, [FlipRow(name, names, names) for name in names]),
-        step_chart(text, [Steps(name, [(0, 0), (5, 3)]) for name in names], x_measure=text, y_measure=text),
     ]  # fmt: skip
 
 
@@ -159,7 +156,6 @@ def test_an_unknown_value_has_no_bar_and_is_named():
 def test_charts_work_without_data():
     for figure in (
         bar_chart("t", [], measure="m"), interval_chart("t", [], measure="m"), flip_chart("t", []),
-        step_chart("t", [], x_measure="x", y_measure="y"),
     ):  # fmt: skip
         ElementTree.fromstring(str(figure.svg))
 

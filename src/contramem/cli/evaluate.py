@@ -19,17 +19,15 @@ from contramem.cli.output import print_json
 from contramem.cli.reading import complain, how_to_read, reading, select_sources
 from contramem.cli.sections import SectionedCommand
 from contramem.errors import HarmError, UsageError
-from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_pairs
-from contramem.evaluate.pairs import Pairing, pair_attempts
+from contramem.evaluate.pairs import Attempt, Pairing, pair_attempts
 from contramem.inject.injections import read_log
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:
-    from contramem.evaluate.report.manifest import Manifest
-    from contramem.evaluate.report.page import Section
+    from contramem.evaluate.report.page import Manifest, Section
 
 SEED = 0
 SHOWN_HARMED = 20
@@ -125,9 +123,8 @@ def compare_command(
     if html:
         _write_report(comparison, html, bank, {"base": base, "memory": memory, "injections": logs})
     if tables:
-        from contramem.evaluate.report.files import write_tables
-        from contramem.evaluate.report.paper_tables import paper_tables
-        from contramem.evaluate.verdict import verdict
+        from contramem.evaluate.report.page import write_tables
+        from contramem.evaluate.report.tables import paper_tables, verdict
 
         write_tables(paper_tables(comparison.comparison, comparison.cards), tables, verdict(comparison.comparison))
     if markdown:
@@ -140,7 +137,7 @@ def compare_command(
 def _write_markdown(comparison: Comparison, path: Path, banks: tuple[str, str] | None) -> None:
     from contramem.bank.difference import bank_difference
     from contramem.bank.locate import load_bank
-    from contramem.evaluate.report.pull_request import pull_request_text
+    from contramem.evaluate.report.comparison import pull_request_text
 
     before, after = (load_bank(where)[0] for where in banks) if banks else (None, None)
     difference = bank_difference(before, after) if before is not None and after is not None else None
@@ -201,7 +198,7 @@ def _read_both(
 
 def _write_report(compared: _ComparedRuns, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
     from contramem.evaluate.report.comparison import Extras, comparison_page
-    from contramem.evaluate.report.files import write_html
+    from contramem.evaluate.report.page import write_html
 
     sections, titles = _of_bank(bank) if bank else ((), {})
     extras = Extras(compared.cards, titles, sections)
@@ -213,7 +210,7 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
     from contramem.bank.card import SkillCard
     from contramem.bank.locate import kind_of, without_password
     from contramem.bank.store import open_store
-    from contramem.evaluate.report.evolution import evolution_section
+    from contramem.evaluate.report.comparison import evolution_section
 
     if kind_of(bank) == "frozen":
         raise UsageError(f"{bank}: a frozen bank has no ledger. Name the store it was frozen from.")
@@ -228,7 +225,7 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
 
 def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
     from contramem.bank.locate import is_url, without_password
-    from contramem.evaluate.report.manifest import Manifest, inputs_of
+    from contramem.evaluate.report.page import Manifest, inputs_of
 
     if bank and not is_url(bank):
         read = read | {"bank": (Path(bank),)}
@@ -247,7 +244,7 @@ def _show(compared: _ComparedRuns, abilities: bool, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from contramem.evaluate.comparison_text import as_table
+    from contramem.evaluate.report.comparison import as_table
 
     Console(highlight=False).print(as_table(compared.comparison, abilities, compared.cards))
     if compared.unreadable:

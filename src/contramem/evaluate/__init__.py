@@ -1,6 +1,6 @@
 """Compares runs with and without memory.
 
-compare.py     Comparison: runs paired by pairs.py, with the harmed tasks by name; stats.py has the statistics
-attempt.py     one run, reduced to its outcome and cost; sides.py, scenarios.py and cards.py: further counts
-verdict.py     the result in words; comparison_text.py for a terminal, report/ for a page
+pairs.py    one run reduced to its outcome and cost; runs of the same tasks paired
+compare.py  Comparison: what changed, with the harmed tasks by name; stats.py has the statistics, cards.py the cards
+report/     the result in words, tables and charts: for a terminal, a page, a pull request
 """

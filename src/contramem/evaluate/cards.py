@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from contramem.evaluate.attempt import Attempt
-from contramem.evaluate.pairs import Pair, Pairing
+from contramem.evaluate.pairs import Attempt, Pair, Pairing
 from contramem.inject.log import Line, Withheld
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from contramem.evaluate.report.charts.svg import WIDTH, drawing, tag, text
-from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.charts import WIDTH, Figure, drawing, tag, text
 from contramem.evaluate.report.table import ReportTable
 
 LINE, MARGIN, CHARACTERS = 17, 14, 96

@@ -10,7 +10,7 @@ from contramem.bank.card import Card
 from contramem.bank.frozen import load_frozen
 from contramem.bank.store import open_store
 from contramem.evaluate.report import Bar, Figure, ReportTable, Section, bar_chart
-from contramem.evaluate.report.evolution import evolution_section
+from contramem.evaluate.report.comparison import evolution_section
 from contramem.inject.budget import text_of
 from contramem.traces.read import read_traces
 from contramem_lab.experiment.card_chart import card_panels

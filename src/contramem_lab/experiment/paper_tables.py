@@ -9,10 +9,9 @@ from statistics import mean
 
 from contramem.bank.frozen import load_frozen
 from contramem.evaluate.report import ReportTable, number, percent, points, unknown
-from contramem.evaluate.report.cells import Cell, difference_cell, with_sign
-from contramem.evaluate.report.table import Row
+from contramem.evaluate.report.table import Cell, Row, difference_cell, with_sign
+from contramem.evaluate.report.tables import p_value
 from contramem.evaluate.stats import mcnemar
-from contramem.evaluate.verdict import p_value
 from contramem_lab.experiment.folder import ResultFolder
 from contramem_lab.experiment.memory import BANK
 from contramem_lab.experiment.results import ArmResult, Results

@@ -21,9 +21,8 @@ from contramem.evaluate.report import (
     percent,
     points,
 )
-from contramem.evaluate.report.cells import Cell
-from contramem.evaluate.report.table import Row
-from contramem.evaluate.verdict import p_value, verdict
+from contramem.evaluate.report.table import Cell, Row
+from contramem.evaluate.report.tables import p_value, verdict
 from contramem_lab.experiment.folder import ResultFolder
 from contramem_lab.experiment.opened import OpenedExperiment
 from contramem_lab.experiment.paper_figures import paper_sections, tables_by_file

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from contramem.errors import UsageError
-from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.compare import Comparison, compare
+from contramem.evaluate.pairs import Attempt
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 from contramem_lab.conditions import NotApplicable, median_source

@@ -9,22 +9,46 @@
                 Manifest(command="contramem ...", inputs=inputs_of("runs", [path]), seed=0))
     write_html(page, Path("report.html"))
 
-- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `step_chart`) turn plain data into a `Figure`, which includes a
+- Charts (`bar_chart`, `interval_chart`, `flip_chart`) turn plain data into a `Figure`, which includes a
   table. Colours are names: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
 - Cells (`number`, `percent`, `difference_cell`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
 - Any text may come from a trace. It is escaped when it is written, so pass it unescaped.
 """
 
-from contramem.evaluate.report.cells import Cell, between, difference_cell, number, percent, points, unknown
-from contramem.evaluate.report.charts.bars import Bar, bar_chart
-from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
-from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
-from contramem.evaluate.report.charts.steps import Steps, step_chart
-from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.files import write_html, write_tables, write_text
-from contramem.evaluate.report.manifest import Input, Manifest, inputs_of
-from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, as_html
-from contramem.evaluate.report.table import ReportTable
+from contramem.evaluate.report.charts import (
+    Bar,
+    Estimate,
+    Figure,
+    FlipRow,
+    IntervalRow,
+    bar_chart,
+    flip_chart,
+    interval_chart,
+)
+from contramem.evaluate.report.page import (
+    Input,
+    Item,
+    Listing,
+    Manifest,
+    Page,
+    Section,
+    Tile,
+    as_html,
+    inputs_of,
+    write_html,
+    write_tables,
+    write_text,
+)
+from contramem.evaluate.report.table import (
+    Cell,
+    ReportTable,
+    between,
+    difference_cell,
+    number,
+    percent,
+    points,
+    unknown,
+)
 
 __all__ = [
     "Bar",
@@ -40,7 +64,6 @@ __all__ = [
     "Page",
     "ReportTable",
     "Section",
-    "Steps",
     "Tile",
     "as_html",
     "bar_chart",
@@ -52,7 +75,6 @@ __all__ = [
     "number",
     "percent",
     "points",
-    "step_chart",
     "unknown",
     "write_html",
     "write_tables",

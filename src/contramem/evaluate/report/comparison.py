@@ -1,27 +1,41 @@
-"""A comparison as a page: first the verdict, then the harmed tasks, then everything else."""
+"""A comparison for readers: as a page (the verdict, the harmed tasks, everything else), on a terminal, and for a pull
+request."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.difference import BankDifference
+from contramem.bank.ledger import LedgerEntry
 from contramem.evaluate.cards import Cards
 from contramem.evaluate.compare import Comparison, Flip, Part
 from contramem.evaluate.pairs import Pairing
-from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
-from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
-from contramem.evaluate.report.comparison_tables import (
+from contramem.evaluate.report.charts import Bar, Estimate, FlipRow, IntervalRow, bar_chart, flip_chart, interval_chart
+from contramem.evaluate.report.page import Item, Listing, Manifest, Page, Section, Tile, Tone
+from contramem.evaluate.report.table import in_markdown
+from contramem.evaluate.report.tables import (
+    Finding,
     card_notes,
     cards_table,
     effort_table,
     events_table,
+    finding,
+    flips_table,
+    in_points,
+    p_value,
+    points_text,
     success_table,
+    verdict,
 )
-from contramem.evaluate.report.manifest import Manifest
-from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, Tone
-from contramem.evaluate.report.paper_tables import flips_table
-from contramem.evaluate.stats import MIN_TASKS, Interval
-from contramem.evaluate.verdict import Finding, finding, points, verdict
+from contramem.evaluate.stats import MIN_TASKS
 
 _TONES: dict[Finding, Tone] = {"helps": "good", "harms": "bad"}
 
@@ -75,11 +89,11 @@ def _few(names: Sequence[str]) -> str:
 
 def _tiles(comparison: Comparison) -> Iterator[Tile]:
     success = comparison.success
-    sure = "no interval" if comparison.interval is None else f"{_points(comparison.interval)} (95 %)"
+    sure = "no interval" if comparison.interval is None else f"{in_points(comparison.interval)} (95 %)"
     change = comparison.difference
     tone = _TONES.get(finding(comparison), "open")
     yield Tile(
-        "Success", f"{100 * success.base:.1f} → {100 * success.memory:.1f} %", f"{points(change)} points; {sure}",
+        "Success", f"{100 * success.base:.1f} → {100 * success.memory:.1f} %", f"{points_text(change)} points; {sure}",
         "" if tone == "open" else tone,
     )  # fmt: skip
     harmed, gained = len(comparison.harmed_tasks), len(comparison.gained_tasks)
@@ -92,10 +106,6 @@ def _tiles(comparison: Comparison) -> Iterator[Tile]:
 
 def _of(part: Part) -> str:
     return f"{part.tasks:,} task{'s' if part.tasks != 1 else ''}"
-
-
-def _points(interval: Interval) -> str:
-    return f"{points(interval.low)} to {points(interval.high)}"
 
 
 def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
@@ -220,7 +230,7 @@ def _success_row(name: str, part: Part) -> IntervalRow:
         Estimate(100 * share, *((100 * around.low, 100 * around.high) if around else (None, None)))
         for share, around in sides
     ]
-    return IntervalRow(name, estimates, points(part.difference))
+    return IntervalRow(name, estimates, points_text(part.difference))
 
 
 def _effort(comparison: Comparison, pairing: Pairing) -> Section:
@@ -256,3 +266,132 @@ def _method(comparison: Comparison) -> Section:
             f"{comparison.hung.base:,} {sides.base}, {comparison.hung.memory:,} {sides.memory}.",
         ],
     )
+
+
+# The history of a bank
+
+_REFUSED = "refused"
+_KINDS = {"ADD": "good", "RETIRE": "bad", _REFUSED: "bad", "NOOP": "plain"}
+
+
+def evolution_section(ledger: Sequence[LedgerEntry], where: str) -> Section:
+    """A section with the operations of a store's ledger."""
+    counts = Counter(_operation(entry) for entry in ledger)
+    served: Counter[bool] = Counter()
+    for change in (change for entry in ledger for change in entry.decision.changes):
+        was_served = change.before is not None and change.before.served
+        served[isinstance(change.after.card, FunctionCard)] += change.after.served - was_served
+    bars = [Bar(name, count, kind=_KINDS.get(name, "memory")) for name, count in counts.most_common()]
+    refused = "Refused: a check did not let it in." if counts[_REFUSED] else ""
+    return Section(
+        "How the bank came about",
+        f"{where}: {len(ledger):,} decisions. In service now: {served[True]:,} Function Cards and "
+        f"{served[False]:,} Skill Cards.",
+        figures=[bar_chart("Decisions", bars, measure="decisions", name="Operation", caption=refused)],
+    )
+
+
+def _operation(entry: LedgerEntry) -> str:
+    return entry.decision.operation or _REFUSED if entry.decision.accepted else _REFUSED
+
+
+# A pull request that changes a bank
+
+LISTED = 30
+"""How many names of each kind are listed; the rest is counted."""
+
+
+def pull_request_text(comparison: Comparison, difference: BankDifference | None) -> str:
+    """`difference` is between the bank before and the bank of the runs with memory; None leaves cards out."""
+    return "\n".join([*_changed_tasks(comparison), *(_changed_cards(difference) if difference is not None else ()), ""])
+
+
+def _changed_tasks(comparison: Comparison) -> Iterator[str]:
+    yield "## Memory: what changes"
+    yield ""
+    yield in_markdown(verdict(comparison))
+    yield ""
+    for title, change in (("Tasks gained", "gained"), ("Tasks harmed", "lost")):
+        tasks = sorted({flip.task for flip in comparison.flips if flip.change == change})
+        yield from _list_names(title, [f"`{task}`" for task in tasks])
+
+
+def _changed_cards(difference: BankDifference) -> Iterator[str]:
+    yield from _list_names("Cards added", [_name(card) for card in difference.added])
+    yield from _list_names("Cards changed", [_name(pair.right) for pair in difference.changed])
+    yield from _list_names("Cards retired", [_name(card) for card in difference.removed])
+
+
+def _name(card: Card) -> str:
+    return f"`{card.card_id}` {in_markdown(card.title)}" if isinstance(card, SkillCard) else f"`{card.card_id}`"
+
+
+def _list_names(title: str, items: Sequence[str]) -> Iterator[str]:
+    yield f"**{title}: {len(items)}**"
+    yield ""
+    for item in items[:LISTED]:
+        yield f"- {item}"
+    if len(items) > LISTED:
+        yield f"- and {len(items) - LISTED} more"
+    if items:
+        yield ""
+
+
+# A terminal
+
+NAMED = 40
+"""How many tasks are listed by name; `--json` has all."""
+_TERMINAL_COLOURS: dict[Finding, str] = {"helps": "green", "harms": "red"}
+
+
+def as_table(comparison: Comparison, abilities: bool = False, cards: Cards | None = None) -> RenderableType:
+    """The comparison as a renderable. `abilities` adds a row for each, `cards` a table of their effects."""
+    return Group(*_terminal_parts(comparison, abilities, cards))
+
+
+def _terminal_parts(comparison: Comparison, abilities: bool, cards: Cards | None) -> Iterator[RenderableType]:
+    yield _heading(comparison)
+    yield success_table(comparison, abilities).as_rich()
+    yield effort_table(comparison).as_rich()
+    yield from _list_tasks("Gained", "+", "green", comparison.gained_tasks)
+    yield from _list_tasks("Harmed", "−", "red", comparison.harmed_tasks)
+    if cards is not None:
+        yield from _card_lines(cards)
+    for line in _closing_lines(comparison):
+        yield Text(line, style="dim")
+    yield Text(f"\n{verdict(comparison)}", style=f"bold {_TERMINAL_COLOURS.get(finding(comparison), 'yellow')}")
+
+
+def _heading(comparison: Comparison) -> Text:
+    tried = f"{comparison.tasks} tasks, {comparison.pairs} pairs of runs"
+    by = "task, source and trial" if comparison.by_source else "task and trial"
+    sources = comparison.sources
+    second = "  with memory " if comparison.by_source else "  second side "
+    text = Text.assemble(("base ", "bold"), _few(sources.base), (second, "bold"), _few(sources.memory))
+    return text.append(f"\n{tried}, paired by {by}", style="dim")
+
+
+def _list_tasks(title: str, sign: str, colour: str, tasks: Sequence[str]) -> Iterator[RenderableType]:
+    yield Text(f"{title} ({len(tasks)})", style=f"bold {colour}")
+    names = [Text(f"{sign} {task}", style=colour, no_wrap=True) for task in tasks[:NAMED]]
+    yield Padding(Columns(names, padding=(0, 3, 0, 0), column_first=True), (0, 0, 0, 2))
+    if len(tasks) > NAMED:
+        yield Text(f"  and {len(tasks) - NAMED} more; --json lists all", style="dim")
+
+
+def _card_lines(cards: Cards) -> Iterator[RenderableType]:
+    table = cards_table(cards)
+    if cards.effects:
+        yield table.as_rich()
+    for line in (*table.notes, *card_notes(cards)):
+        yield Text(line, style="dim")
+
+
+def _closing_lines(comparison: Comparison) -> Iterator[str]:
+    yield ""
+    tested = comparison.mcnemar
+    if tested.chi2 is not None:
+        yield f"McNemar chi-square {tested.chi2:.1f}, exact p {p_value(tested.exact_p)}"
+    if comparison.left_out:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in comparison.left_out.items())
+        yield f"Runs left out: {reasons}"

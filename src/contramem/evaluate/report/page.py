@@ -1,25 +1,30 @@
-"""Page: sections with figures and tables, written as one self-contained HTML file.
+"""Page: sections with figures and tables, written as one self-contained HTML file, and tables in files of their own.
 
 It contains no script and loads nothing, and its content security policy forbids both, so text from traces is harmless.
+A manifest says what it was made from, so that somebody else can reproduce it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.manifest import Manifest
-from contramem.evaluate.report.table import ReportTable
-from contramem.evaluate.report.text import plain
+from contramem.errors import UsageError
+from contramem.evaluate.report.charts import Figure
+from contramem.evaluate.report.table import ReportTable, in_latex, in_markdown, plain
+from contramem.whole_file import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
 
 Tone: TypeAlias = Literal["good", "bad", "open"]
 
@@ -113,3 +118,100 @@ def _template() -> Template:
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)
     return environment.from_string(_file("page.html.jinja"))
+
+
+# The manifest
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file or folder that was read."""
+
+    role: str
+    """`base`, `memory`, `outcomes`, `bank` ..."""
+    path: str
+    files: int
+    size: int
+    """Bytes."""
+    sha256: str
+    """The digest of the file or, for a folder, of the sorted names and digests of its files."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The footer of a report."""
+
+    command: str
+    inputs: tuple[Input, ...] = ()
+    seed: int | None = None
+    made: str = ""
+    """When it was made, in UTC. Without it, reports of the same data have the same bytes."""
+    more: tuple[tuple[str, str], ...] = ()
+    """Other values that determine the result: a split, a model, a bank's content hash."""
+    version: str = ""
+    """The version of contramem; by default the running one."""
+
+    @property
+    def contramem(self) -> str:
+        return self.version or version("contramem")
+
+
+def inputs_of(role: str, paths: Iterable[Path]) -> tuple[Input, ...]:
+    """Each path with its digest. Moving a folder does not change the digest; renaming a file in it does."""
+    return tuple(_input(role, path) for path in paths)
+
+
+def _input(role: str, path: Path) -> Input:
+    if path.is_file():
+        return Input(role, str(path), 1, path.stat().st_size, _digest(path))
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(f"{file.relative_to(path).as_posix()}\0{_digest(file)}\n".encode("utf-8", "surrogateescape"))
+    return Input(role, str(path), len(files), sum(file.stat().st_size for file in files), whole.hexdigest())
+
+
+def _digest(path: Path) -> str:
+    hasher = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            hasher.update(block)
+    return hasher.hexdigest()
+
+
+# Files
+
+MAX_ROWS = 45
+"""A longer table does not fit on a page or into a comment, so it is written as CSV only."""
+
+
+def write_html(page: Page, path: Path) -> None:
+    write_text(as_html(page), path)
+
+
+def write_tables(tables: Sequence[ReportTable], folder: Path, verdict: str = "") -> None:
+    """Write all tables with the verdict to `tables.md` and `tables.tex`, and each to a CSV file named by its label."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be made ({error.strerror or error}).") from None
+    short = [table for table in tables if len(table.rows) <= MAX_ROWS]
+    long = [f"{table.title}: {len(table.rows):,} rows, in {table.label}.csv" for table in tables if table not in short]
+    lines = [*([verdict] if verdict else []), *long]
+    paragraphs = [f"{in_markdown(line)}\n" for line in lines]
+    write_text("\n".join([*paragraphs, *(table.as_markdown() for table in short)]), folder / "tables.md")
+    opening = [r"% Needs \usepackage{booktabs}.", *(f"% {in_latex(line)}" for line in lines), ""]
+    write_text("\n".join([*opening, *(table.as_latex() for table in short)]), folder / "tables.tex")
+    for table in tables:
+        write_text(table.as_csv(), folder / f"{table.label}.csv")
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file atomically."""
+    try:
+        with replacing(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror or error}).") from None

@@ -1,19 +1,97 @@
-"""ReportTable: rows under a header, rendered for a terminal, a web page, Markdown, LaTeX or CSV."""
+"""ReportTable: rows under a header, rendered for a terminal, a web page, Markdown, LaTeX or CSV.
+
+An unknown number is `n/a`, never 0. Text from traces is made safe to display, and escaped for each format."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.evaluate.report.cells import NOT_KNOWN, Cell, Tone
-from contramem.evaluate.report.text import in_csv, in_latex, in_markdown, plain
+from contramem.bank.render import visible
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
+
+
+# Cells
+
+Tone: TypeAlias = Literal["", "good", "bad", "dim", "strong"]
+"""What a cell means. Each format renders it in its own way: a terminal in colour, LaTeX `strong` in bold, CSV not."""
+
+NOT_KNOWN = "n/a"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of a table."""
+
+    text: str
+    value: float | tuple[float, float] | None = None
+    """The unrounded number in the same unit, for CSV. An interval fills two columns there."""
+    tone: Tone = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def unknown() -> Cell:
+    """A value that was not measured, or that there is too little data for. Empty in CSV."""
+    return Cell(NOT_KNOWN, tone="dim")
+
+
+def number(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
+    """A number with thousands separators: `1,234.5`."""
+    return unknown() if value is None else Cell(_minus(f"{value:,.{digits}f}"), value, tone)
+
+
+def percent(share: float | None, tone: Tone = "") -> Cell:
+    """A share in percent, without the percent sign (`40.6`), which belongs in the header."""
+    return unknown() if share is None else Cell(_minus(f"{100 * share:.1f}"), 100 * share, tone)
+
+
+def difference_cell(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
+    """A difference with its sign; zero has none."""
+    return unknown() if value is None else Cell(with_sign(value, digits), value, tone)
+
+
+def points(share: float | None, *, good: Literal["up", "down", ""] = "up") -> Cell:
+    """A difference of shares in percentage points. `good` says which direction is better, if any."""
+    return unknown() if share is None else Cell(with_sign(100 * share, 1), 100 * share, better(share, good))
+
+
+def between(interval: tuple[float, float] | None, *, scale: float = 100, digits: int = 1, sign: bool = True) -> Cell:
+    """An interval: `−30.0 to +30.0`."""
+    if interval is None:
+        return unknown()
+    low, high = (scale * end for end in interval)
+    written = (with_sign(end, digits) if sign else _minus(f"{end:,.{digits}f}") for end in (low, high))
+    return Cell(" to ".join(written), (low, high))
+
+
+def better(difference: float, good: Literal["up", "down", ""]) -> Tone:
+    """The tone of a difference: good, bad or neutral."""
+    if not good or not difference:
+        return ""
+    return "good" if (difference > 0) == (good == "up") else "bad"
+
+
+def with_sign(value: float, digits: int = 0) -> str:
+    """A number with its sign and a typographic minus; zero has no sign."""
+    text = f"{value:+,.{digits}f}"
+    return _minus(text) if text.strip("+-0.,") else text[1:]
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+# Tables
 
 Row: TypeAlias = Sequence[Cell | str]
 _STYLES: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "dim": "dim", "strong": "bold"}
@@ -142,3 +220,62 @@ def _entries(cell: Cell, two: bool) -> tuple[object, ...]:
 def _number(value: float) -> str:
     """A number without floating-point noise in its last digits."""
     return f"{value:.12g}"
+
+
+# Text
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---", "Δ": r"$\Delta$", "→": r"$\to$",
+    "²": r"$^2$", "χ": r"$\chi$", "…": r"\dots{}",
+    "[": "{[}", "]": "{]}",  # at the start of a row, a bracket would be read as an option of the previous line
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """`text` on one line, without characters that move the cursor, hide text or change its direction."""
+    line = re.sub(r"\s*[\n\t\r\u2028\u2029]\s*", " ", visible(text))
+    return line.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded
+
+
+def in_markdown(text: str) -> str:
+    """Escape the text of a cell: Markdown, HTML and column separators."""
+    escaped = re.sub(r"[\\`*|<>\[\]$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", plain(text))
+    return escaped.replace("&", "&amp;")
+
+
+def in_latex(text: str) -> str:
+    """Escape running text. Non-Latin scripts need an engine that supports them, such as LuaLaTeX."""
+    return "".join(_LATEX.get(character, character) for character in plain(text))
+
+
+def in_csv(text: str) -> str:
+    """Prefix text that a spreadsheet would read as a formula with an apostrophe."""
+    line = plain(text)
+    return f"'{line}" if re.match(r"[=+\-@](?![\d.,]+$)", line) else line
+
+
+def width(text: str, size: float = 12) -> float:
+    """The estimated width of `text` in pixels, in an unknown sans-serif font of `size` pixels."""
+    return size * sum(_em(character) for character in text)
+
+
+def fit(text: str, pixels: float, size: float = 12) -> str:
+    """`text`, shortened in the middle if it is too wide, because task names differ at both ends."""
+    text = plain(text)
+    if width(text, size) <= pixels + 0.5:
+        return text
+    for kept in range(len(text) - 1, 1, -1):
+        cut = f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
+        if width(cut, size) <= pixels:
+            return cut
+    return f"{text[:1]}…"
+
+
+def _em(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    if character in "iIljtf.,:;'|!()[] ":
+        return 0.36
+    return 0.72 if character.isupper() or character in "mw%@" else 0.6
