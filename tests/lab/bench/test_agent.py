@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from small_world import House
+from tests.lab.bench.soundness import find_unsolved_tasks, idle_tasks, replay_solution
 
 from contramem.cli import cli
 from contramem.errors import UsageError
@@ -19,11 +20,10 @@ from contramem.traces.read import read_traces
 from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Tool
 from contramem.traces.write import write_traces
-from contramem_lab.bench.agent import attempt, spellings
-from contramem_lab.bench.controls import plan_memory, wrong_card_memory
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.soundness import find_unsolved_tasks, idle_tasks, replay_solution
-from contramem_lab.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
+from contramem_lab.agent import attempt, spellings
+from contramem_lab.environment import Limits
+from contramem_lab.memory import plan_memory, wrong_card_memory
+from contramem_lab.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 
 LIST = ToolCall("list_lamps")
 ON = ToolCall("switch_on", {"lamp": "hall lamp"})

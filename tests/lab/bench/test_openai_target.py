@@ -9,9 +9,9 @@ from small_world import House
 from tests.loopback import Answer, loopback
 
 from contramem.errors import ModelError, UsageError
-from contramem_lab.bench.agent import attempt
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.openai_target import OpenAITarget
+from contramem_lab.agent import attempt
+from contramem_lab.environment import Limits
+from contramem_lab.target import OpenAITarget
 
 pytest.importorskip("openai")
 
