@@ -33,7 +33,7 @@ from contramem.traces.trajectory import Trajectory, digest
 from contramem_lab.condition import BuiltMemory, ByModel, ConditionInputs, ConstructionCost, NotApplicable, Reference
 from contramem_lab.conditions import CONDITIONS
 from contramem_lab.config import ConditionsConfig, ConstructionConfig, ExperimentConfig, Grouping, TargetConfig
-from contramem_lab.environment import AnyEnvironment, Environment, SelfRunningEnvironment
+from contramem_lab.environment import AnyEnvironment, SelfRunningEnvironment
 from contramem_lab.jobs import ResultFolder, writable
 from contramem_lab.opened import OpenedExperiment, RunnableTask
 from contramem_lab.split import SplitTask, leaks_from_bank, refuse_leaks
@@ -43,17 +43,6 @@ if TYPE_CHECKING:
 
 
 PLAN = "prompts/plan.jinja"
-
-
-def plan_memory(environment: Environment) -> TextMemory:
-    """The upper bound: each task is shown the plan of its own solution."""
-    return TextMemory(lambda query: plan_of(environment, query.task_id) if query.task_id else "")
-
-
-def wrong_card_memory(provider: MemoryProvider, elsewhere: Environment) -> TextMemory:
-    """The wrong card: each task is shown what `provider` says for a fixed task of another environment."""
-    others = {task.id: task.query(elsewhere.tools(task.id)) for task in elsewhere.tasks().values()}
-    return TextMemory(lambda query: text_for_another_task(provider, query.task, others))
 
 
 def plan_of(environment: AnyEnvironment, task_id: str) -> str:

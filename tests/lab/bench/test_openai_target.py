@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_world import House
+from tests.lab.bench.small_world import House
 from tests.loopback import Answer, loopback
 
 from contramem.errors import ModelError, UsageError
