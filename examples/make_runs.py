@@ -23,7 +23,7 @@ from contramem.errors import ContramemError
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.trajectory import Origin, Tool, Trajectory
 from contramem.traces.write import write_traces
-from contramem_lab.bench.bfcl import BfclEnvironment
+from contramem_lab.bfcl import BfclEnvironment
 
 
 def make_runs(examples: Sequence[Example] = EXAMPLES) -> list[Trajectory]:

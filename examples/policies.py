@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from contramem.traces.effects import effect_of
 from contramem.traces.normalize import Recorder
 from contramem.traces.trajectory import Result
-from contramem_lab.bench.environment import Session
+from contramem_lab.environment import Session
 
 NO_GUESS: Any = object()
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from contramem.inject.budget import count_tokens
 from contramem.traces.trajectory import RunUsage, Tool
-from contramem_lab.bench.bfcl import BfclEnvironment
-from contramem_lab.bench.environment import EnvironmentCall
-from contramem_lab.bench.target import AgentReply, ChatMessage, ToolCall
+from contramem_lab.bfcl import BfclEnvironment
+from contramem_lab.environment import EnvironmentCall
+from contramem_lab.target import AgentReply, ChatMessage, ToolCall
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FORGETS = 0.5

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from contramem.traces.trajectory import Outcome, Result, Tool
-from contramem_lab.bench.environment import EnvironmentCall, Solution, Task
+from contramem_lab.environment import EnvironmentCall, Solution, Task
 from northline.agents import PERFECT
 from northline.calls import Executed
 from northline.judge import judge

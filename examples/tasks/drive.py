@@ -6,8 +6,8 @@ from typing import Any
 
 from policies import Careful
 
-from contramem_lab.bench.bfcl import BfclTask
-from contramem_lab.bench.environment import EnvironmentCall
+from contramem_lab.bfcl import BfclTask
+from contramem_lab.environment import EnvironmentCall
 from tasks.example import Example, calls
 
 DOORS = ("driver", "passenger", "rear_left", "rear_right")

@@ -8,8 +8,8 @@ from typing import Any
 
 from policies import Careful
 
-from contramem_lab.bench.bfcl import BfclTask
-from contramem_lab.bench.environment import EnvironmentCall
+from contramem_lab.bfcl import BfclTask
+from contramem_lab.environment import EnvironmentCall
 
 Plan = Callable[[Careful], str]
 """What a good run does in one turn; gives the answer to the user."""

@@ -17,17 +17,9 @@ from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.baselines import Neighbours
-from contramem_lab.conditions import (
-    CONDITIONS,
-    BuiltMemory,
-    ConditionInputs,
-    NotApplicable,
-    Reference,
-    median_source,
-    pick_conditions,
-)
-from contramem_lab.contest import contests, order_pairs
+from contramem_lab.condition import BuiltMemory, ConditionInputs, NotApplicable, Reference, median_source
+from contramem_lab.conditions import CONDITIONS, pick_conditions
+from contramem_lab.foresight import Neighbours, contests, order_pairs
 
 KNOWN, NEW = ("drive", "desk"), ("trip", "trade")
 TARGET = "scripted-guesser"

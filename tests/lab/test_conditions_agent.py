@@ -13,7 +13,8 @@ from contramem.build.model.author import ModelChoice
 from contramem.llm.client import Request
 from contramem.llm.exchange import ModelCaller, ScriptedModel
 from contramem.retrieve.hit import Query
-from contramem_lab.conditions import CONDITIONS, ByModel, ConditionInputs, NotApplicable, Reference
+from contramem_lab.condition import ByModel, ConditionInputs, NotApplicable, Reference
+from contramem_lab.conditions import CONDITIONS
 
 pytest.importorskip("duckdb", reason="the author's tables are an extra: pip install 'contramem[author]'")
 

@@ -18,11 +18,19 @@ from contramem.llm.client import Price, Request
 from contramem.llm.exchange import ModelCaller, Scripted, ScriptedModel
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.conditions import CONDITIONS, BuiltMemory, ByModel, ConditionInputs, Reference
-from contramem_lab.conditions.ace import Bullet, Playbook, curate_playbook, learn_playbook, reflect_on_run
-from contramem_lab.conditions.ace import by_ability as runs_of
-from contramem_lab.conditions.awm import MIN_ACTIONS, by_task, induce_workflows
-from contramem_lab.conditions.masked import mask_runs
+from contramem_lab.baselines import (
+    MIN_ACTIONS,
+    Bullet,
+    Playbook,
+    by_task,
+    curate_playbook,
+    induce_workflows,
+    learn_playbook,
+    reflect_on_run,
+)
+from contramem_lab.baselines import by_ability as runs_of
+from contramem_lab.condition import BuiltMemory, ByModel, ConditionInputs, Reference, mask_runs
+from contramem_lab.conditions import CONDITIONS
 
 GOLDEN = Path(__file__).parent / "golden"
 LOOK = call("Mail.search", {"query": "news"}, [{"id": "m-1234"}])
@@ -156,7 +164,7 @@ def test_ace_by_rules_learns_from_each_run_alone() -> None:
 
 
 def test_the_playbook_of_rules_orders_the_run_that_looked_before_the_one_that_guessed(tmp_path: Path) -> None:
-    from contramem_lab.contest import contests, order_pairs
+    from contramem_lab.foresight import contests, order_pairs
 
     memory = CONDITIONS["ace"].build(ConditionInputs(Reference(RUNS), tmp_path))
     (contest,) = contests([task(9)])

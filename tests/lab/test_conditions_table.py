@@ -10,11 +10,9 @@ from tests.shipped import complaint, contramem, shipped, written
 
 from contramem.traces.pool import Pool
 from contramem_lab.conditions import CONDITIONS, pick_conditions
-from contramem_lab.conditions.foreseen import compare_foresight
-from contramem_lab.conditions.measure import CONTROLS, MeasurementPlan, Measurements, measure
-from contramem_lab.conditions.page import as_json
-from contramem_lab.conditions.tables import write_tables as tables_of
-from contramem_lab.contest import share
+from contramem_lab.foresight import share
+from contramem_lab.measure import CONTROLS, MeasurementPlan, Measurements, as_json, compare_foresight, measure
+from contramem_lab.measure import write_tables as tables_of
 
 pytestmark = pytest.mark.slow  # every condition is built and measured on two splits
 

@@ -19,10 +19,20 @@ from contramem.errors import UsageError
 from contramem.monitor.guard import parse_guard
 from contramem.traces.trajectory import Trajectory, digest
 from contramem.traces.write import write_traces
-from contramem_lab.baselines import Neighbours, source_pass_rate, workflow
-from contramem_lab.contest import OrderedPairs, contests, difference, order_pairs, share, share_interval
-from contramem_lab.foresight import CARDS_ALONE, foresight
-from contramem_lab.foresight_guards import Habits
+from contramem_lab.foresight import (
+    CARDS_ALONE,
+    Habits,
+    Neighbours,
+    OrderedPairs,
+    contests,
+    difference,
+    foresight,
+    order_pairs,
+    share,
+    share_interval,
+    source_pass_rate,
+    workflow,
+)
 
 SEARCH = call("Mail.search", {"query": "news"}, [{"id": "m-1234"}])
 DELETE = call("Mail.delete", {"id": "m-1234"})

@@ -75,13 +75,12 @@ def are_command(
     steps: int, trials: int, concurrency: int, out: Path, log: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Run SCENARIOS: GAIA2 folders (CONFIG/SPLIT/*.json), files, FILE.py:Class, or names of built-in scenarios."""
-    from contramem_lab.bench.are import installation
-    from contramem_lab.bench.are.environment import AreEnvironment
-    from contramem_lab.bench.are.scenarios import write_task_list
-    from contramem_lab.bench.are.settings import AreSettings, AreTarget, Judge, TimeRuntime
-    from contramem_lab.bench.limits import Limits
-    from contramem_lab.experiment.batch import Batch, check_writable
-    from contramem_lab.experiment.memory import time_profile
+    from contramem_lab import are as installation
+    from contramem_lab.are import AreSettings, AreTarget, Judge, TimeRuntime, write_task_list
+    from contramem_lab.are_runs import AreEnvironment
+    from contramem_lab.environment import Limits
+    from contramem_lab.jobs import Batch, check_writable
+    from contramem_lab.memory import time_profile
 
     if where:
         click.echo(installation.default_folder())
@@ -93,7 +92,7 @@ def are_command(
     if not scenarios:
         raise UsageError("name at least one scenario, or a folder of them.")
     if unpack_to is not None:
-        from contramem_lab.bench.are.unpack import unpack
+        from contramem_lab.are import unpack
 
         for place in scenarios:
             counts = ", ".join(f"{count} {ability}" for ability, count in unpack(Path(place), unpack_to).items())
@@ -146,9 +145,9 @@ def appworld_command(
     bank: Path | None, seconds: float | None, steps: int, trials: int, out: Path, log: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Run a code agent on AppWorld's tasks. Start AppWorld's own server first: `appworld serve environment`."""
-    from contramem_lab.bench.appworld.environment import AppWorldEnvironment
-    from contramem_lab.bench.limits import Limits
-    from contramem_lab.experiment.batch import Batch, check_writable
+    from contramem_lab.appworld import AppWorldEnvironment
+    from contramem_lab.environment import Limits
+    from contramem_lab.jobs import Batch, check_writable
 
     if engine is None and not model:
         raise UsageError("name the model under test with --model, or a target of your own with --engine FILE.py:NAME.")
@@ -176,7 +175,7 @@ def _own(reference: str) -> Any:
 
 
 def _openai(model: str, url: str | None) -> Any:
-    from contramem_lab.bench.openai_target import OpenAITarget
+    from contramem_lab.target import OpenAITarget
 
     return OpenAITarget(model, base_url=url)
 
@@ -185,13 +184,13 @@ def _provider(bank: Path | None, log: Path | None, profile: str, profiles: dict[
     if bank is None:
         return None
     from contramem.inject.run import Memory
-    from contramem_lab.experiment.batch import ProfileByAbility
+    from contramem_lab.jobs import ProfileByAbility
 
     return ProfileByAbility(Memory.load(bank, log=log), profile, profiles)
 
 
 def _run(batch: Any, tasks: list[str], out: Path, as_json: bool) -> None:
-    from contramem_lab.experiment.jobs import StoppedError
+    from contramem_lab.jobs import StoppedError
 
     try:
         with progress() as tell:

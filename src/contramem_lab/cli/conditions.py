@@ -22,10 +22,9 @@ from contramem.errors import UsageError
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
 from contramem.scratch import ScratchFolder
 from contramem.traces.reader import ReadOptions
-from contramem_lab.conditions import CONDITIONS, ByModel, pick_conditions
-from contramem_lab.conditions.measure import MeasurementPlan, measure
-from contramem_lab.conditions.page import as_json, page
-from contramem_lab.conditions.tables import write_tables
+from contramem_lab.condition import ByModel
+from contramem_lab.conditions import CONDITIONS, pick_conditions
+from contramem_lab.measure import MeasurementPlan, as_json, measure, page, write_tables
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

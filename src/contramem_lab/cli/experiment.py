@@ -13,13 +13,11 @@ from contramem.cli.output import print_json, progress
 from contramem.errors import UsageError
 from contramem.evaluate.report import ReportTable, number
 from contramem.evaluate.report.table import Row
-from contramem_lab.experiment.experiment import RunForecast, foresee, out_folder, run_experiment
-from contramem_lab.experiment.folder import open_folder
-from contramem_lab.experiment.jobs import StoppedError
-from contramem_lab.experiment.load import load_experiment
-from contramem_lab.experiment.report import foresight_table, headline, target_table, targets
-from contramem_lab.experiment.results import Results
-from contramem_lab.experiment.state import State, state_of
+from contramem_lab.config import load_experiment
+from contramem_lab.experiment import RunForecast, State, foresee, out_folder, run_experiment, state_of
+from contramem_lab.jobs import StoppedError, open_folder
+from contramem_lab.report import foresight_table, headline, target_table, targets
+from contramem_lab.results import Results
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Results; default results/NAME.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -17,8 +17,7 @@ from contramem.cli.sections import SectionedCommand
 from contramem.evaluate.stats import Interval
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
-from contramem_lab.baselines import CONTROL
-from contramem_lab.foresight import OURS, PARTS, Foresight, ForesightDifference
+from contramem_lab.foresight import CONTROL, OURS, PARTS, Foresight, ForesightDifference
 from contramem_lab.foresight import foresight as measure
 
 SEED = 0

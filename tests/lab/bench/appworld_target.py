@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from contramem.traces.trajectory import Tool
-from contramem_lab.bench.target import ChatMessage, Move, ScriptedTarget
+from contramem_lab.target import ChatMessage, Move, ScriptedTarget
 
 LOGIN = (
     'password = apis.supervisor.show_account_passwords()[0]["password"]\n'

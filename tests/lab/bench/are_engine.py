@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from contramem_lab.bench.are.settings import Message
+from contramem_lab.are import Message
 
 SEARCH, LIST, ASK = "Contacts__search_contacts", "Emails__list_emails", "AgentUserInterface__send_message_to_user"
 SEND, WAIT = "Emails__send_email", "SystemApp__wait_for_notification"

@@ -10,12 +10,11 @@ from tests.lab.bench.are_engine import ScriptedEngine
 from contramem.inject.provider import MemoryProvider
 from contramem.inject.run import Memory
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.bench.are.environment import AreEnvironment
-from contramem_lab.bench.are.installation import Installation, default_folder
-from contramem_lab.bench.are.settings import AreEngine, AreSettings, AreTarget, Judge, TimeRuntime
-from contramem_lab.bench.limits import Limits
-from contramem_lab.experiment.batch import ProfileByAbility
-from contramem_lab.experiment.memory import time_profile
+from contramem_lab.are import AreEngine, AreSettings, AreTarget, Installation, Judge, TimeRuntime, default_folder
+from contramem_lab.are_runs import AreEnvironment
+from contramem_lab.environment import Limits
+from contramem_lab.jobs import ProfileByAbility
+from contramem_lab.memory import time_profile
 
 SCENARIOS = Path(__file__).with_name("are_scenarios")
 LIMITS = Limits(steps=25, seconds=300)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contramem.traces.trajectory import Outcome, Result, Tool
-from contramem_lab.bench.environment import EnvironmentCall, Solution, Task
+from contramem_lab.environment import EnvironmentCall, Solution, Task
 
 LAMP = {"type": "object", "properties": {"lamp": {"type": "string"}}, "required": ["lamp"]}
 TOOLS = (

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from small_world import House
+from tests.lab.bench.small_world import House
+from tests.lab.bench.soundness import find_unsolved_tasks, idle_tasks, replay_solution
 
 from contramem.cli import cli
 from contramem.errors import UsageError
@@ -19,11 +20,11 @@ from contramem.traces.read import read_traces
 from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Tool
 from contramem.traces.write import write_traces
-from contramem_lab.bench.agent import attempt, spellings
-from contramem_lab.bench.controls import plan_memory, wrong_card_memory
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.soundness import find_unsolved_tasks, idle_tasks, replay_solution
-from contramem_lab.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
+from contramem_lab.agent import attempt, spellings
+from contramem_lab.environment import Limits
+from contramem_lab.memory import ceiling, wrong_card
+from contramem_lab.opened import RunnableTask
+from contramem_lab.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 
 LIST = ToolCall("list_lamps")
 ON = ToolCall("switch_on", {"lamp": "hall lamp"})
@@ -310,22 +311,22 @@ class TestTraces:
         assert "LOOK FIRST" not in frozen.read_text()
 
 
+PLACES = {task_id: RunnableTask(House(), task_id) for task_id in House().tasks()}
+
+
 class TestControls:
     def test_the_ceiling_names_the_functions_of_the_solution_in_order(self):
         target = Listening("done")
-        run = attempt(House(), "hall", target, plan_memory(House()))
+        run = attempt(House(), "hall", target, ceiling(PLACES))
         assert "1. list_lamps, 2. switch_on." in target.heard[0][-1].text
         assert "hall lamp" not in run.guidance[0].text
 
     def test_the_wrong_card_is_what_the_memory_says_to_another_task_and_always_the_same(self):
-        echo, elsewhere = TextMemory(lambda query: f"About: {query.task}"), House()
-        said = {
-            attempt(House(), "hall", Listening("done"), wrong_card_memory(echo, elsewhere)).guidance for _ in range(3)
-        }
+        memory = wrong_card(TextMemory(lambda query: f"About: {query.task}"), PLACES)
+        said = {attempt(House(), "hall", Listening("done"), memory).guidance for _ in range(3)}
         assert len(said) == 1
-        assert said.pop()[0].text in {f"About: {' '.join(task.turns)}" for task in elsewhere.tasks().values()} | {
-            "About: Switch the hall lamp on.\n\nAnd off again."
-        }
+        others = (task.wording for task in House().tasks().values() if task.id != "hall")
+        assert said.pop()[0].text in {f"About: {wording}" for wording in others}
 
 
 class TestSoundness:

@@ -13,9 +13,9 @@ from tests.lab.bench.appworld_target import careful, cell, follower, hasty
 from contramem.cli import main
 from contramem.errors import UsageError
 from contramem.inject.provider import TextMemory
-from contramem_lab.bench.appworld.environment import AppWorldEnvironment
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.target import ScriptedTarget
+from contramem_lab.appworld import AppWorldEnvironment
+from contramem_lab.environment import Limits
+from contramem_lab.target import ScriptedTarget
 
 LIMITS = Limits(steps=6)
 

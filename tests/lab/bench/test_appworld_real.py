@@ -19,11 +19,9 @@ import pytest
 
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Tool
-from contramem_lab.bench.appworld.docs import tools_of
-from contramem_lab.bench.appworld.environment import AppWorldEnvironment
-from contramem_lab.bench.appworld.server import AppWorldServer
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.target import ChatMessage, Move, ScriptedTarget
+from contramem_lab.appworld import AppWorldEnvironment, AppWorldServer, tools_of
+from contramem_lab.environment import Limits
+from contramem_lab.target import ChatMessage, Move, ScriptedTarget
 
 APPWORLD = "appworld==0.1.3.post1"
 CELLS = (

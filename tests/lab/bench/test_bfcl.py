@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lab.bench.soundness import find_unsolved_tasks, idle_tasks
 
 from contramem.errors import UsageError
-from contramem_lab.bench.bfcl import BfclEnvironment, BfclTask, check, render_call
-from contramem_lab.bench.bfcl_tasks import CATEGORIES, official_environment
-from contramem_lab.bench.environment import EnvironmentCall
-from contramem_lab.bench.soundness import find_unsolved_tasks, idle_tasks
+from contramem_lab.bfcl import CATEGORIES, BfclEnvironment, BfclTask, check, official_environment, render_call
+from contramem_lab.environment import EnvironmentCall
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
+from tests.lab.bench.soundness import find_unsolved_tasks, idle_tasks
 
 from contramem.errors import UsageError
 from contramem.traces.read import read_traces
-from contramem_lab.bench.agent import attempt
-from contramem_lab.bench.agentdojo import LEFT_OUT, SUITES, AgentDojoEnvironment
-from contramem_lab.bench.environments import NAMES, open_environment
-from contramem_lab.bench.soundness import find_unsolved_tasks, idle_tasks
-from contramem_lab.bench.target import ScriptedTarget, ToolCall
+from contramem_lab.agent import attempt
+from contramem_lab.agentdojo import LEFT_OUT, SUITES, AgentDojoEnvironment
+from contramem_lab.environment import NAMES, open_environment
+from contramem_lab.target import ScriptedTarget, ToolCall
 
 needs_agentdojo = pytest.mark.skipif(
     importlib.util.find_spec("agentdojo") is None, reason="agentdojo is missing: pip install 'contramem[agentdojo]'"

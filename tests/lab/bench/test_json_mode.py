@@ -7,11 +7,10 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_world import TOOLS
+from tests.lab.bench.small_world import TOOLS
 
 from contramem.traces.trajectory import Tool
-from contramem_lab.bench.json_mode import plain_messages, reply_of, schema_of
-from contramem_lab.bench.target import AgentReply, ChatMessage, ToolCall
+from contramem_lab.target import AgentReply, ChatMessage, ToolCall, plain_messages, reply_of, schema_of
 
 
 @pytest.mark.parametrize(

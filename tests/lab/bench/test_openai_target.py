@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_world import House
+from tests.lab.bench.small_world import House
 from tests.loopback import Answer, loopback
 
 from contramem.errors import ModelError, UsageError
-from contramem_lab.bench.agent import attempt
-from contramem_lab.bench.limits import Limits
-from contramem_lab.bench.openai_target import OpenAITarget
+from contramem_lab.agent import attempt
+from contramem_lab.environment import Limits
+from contramem_lab.target import OpenAITarget
 
 pytest.importorskip("openai")
 

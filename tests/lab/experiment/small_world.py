@@ -11,8 +11,8 @@ from typing import Any
 
 from contramem.errors import ModelError
 from contramem.traces.trajectory import Outcome, Result, RunUsage, Tool
-from contramem_lab.bench.environment import EnvironmentCall, Solution, Task
-from contramem_lab.bench.target import AgentReply, ChatMessage, ToolCall
+from contramem_lab.environment import EnvironmentCall, Solution, Task
+from contramem_lab.target import AgentReply, ChatMessage, ToolCall
 
 THINGS = ("key", "map", "lamp", "rope", "coin", "seal", "bell", "drum", "flute", "glove", "scarf", "stone")
 

@@ -1,10 +1,9 @@
 import pytest
 
 from contramem.errors import UsageError
-from contramem_lab.experiment.authors import Authors
-from contramem_lab.experiment.config import ExperimentConfig
-from contramem_lab.experiment.load import load_experiment, parse
-from contramem_lab.experiment.needs import check_sense
+from contramem_lab.config import ExperimentConfig, load_experiment, parse
+from contramem_lab.memory import Authors
+from contramem_lab.plan import check_sense
 
 pytest.importorskip("pydantic_ai", reason="needs contramem[llm]")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contramem.errors import UsageError
-from contramem_lab.experiment.load import load_experiment, parse
+from contramem_lab.config import load_experiment, parse
 
 GOOD = """\
 name = "small"

@@ -17,11 +17,11 @@ from tests.lab.experiment.small import SMALL, run, traces, written
 from tests.shipped import complaint, contramem
 
 from contramem.traces.read import read_traces
-from contramem_lab.experiment import plan
-from contramem_lab.experiment.folder import ResultFolder
-from contramem_lab.experiment.load import load_experiment
-from contramem_lab.experiment.memory_builder import MemoryBuilder
-from contramem_lab.experiment.opened import OpenedExperiment
+from contramem_lab import plan
+from contramem_lab.config import load_experiment
+from contramem_lab.jobs import ResultFolder
+from contramem_lab.memory import MemoryBuilder
+from contramem_lab.opened import OpenedExperiment
 
 PATIENCE_S = 300
 """Longer than any machine takes."""

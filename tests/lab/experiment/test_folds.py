@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.errors import UsageError
-from contramem_lab.experiment.config import SplitConfig as Rules
-from contramem_lab.experiment.folds import Fold, divide
-from contramem_lab.split import SplitTask, fold_wording, template_of
+from contramem_lab.config import SplitConfig as Rules
+from contramem_lab.split import Fold, SplitTask, divide, fold_wording, template_of
 
 GROUPINGS = st.sampled_from(["scenario", "template", "task"])
 

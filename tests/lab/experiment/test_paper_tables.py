@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from contramem_lab.experiment.folder import ResultFolder
-from contramem_lab.experiment.paper_tables import COMPONENTS as TABLE_3
-from contramem_lab.experiment.paper_tables import (
-    Layout,
-    ablation_table,
-    completion_table,
-    curator_table,
-    footprint_table,
-    main_table,
-)
-from contramem_lab.experiment.results import ArmResult, Results
+from contramem_lab.jobs import ResultFolder
+from contramem_lab.paper import COMPONENTS as TABLE_3
+from contramem_lab.paper import Layout, ablation_table, completion_table, curator_table, footprint_table, main_table
+from contramem_lab.results import ArmResult, Results
 
 ABILITIES = ("execution", "search", "ambiguity", "adaptability", "time")
 SOURCES = ("GPT-5.5", "Claude Sonnet", "DeepSeek V4 Pro")

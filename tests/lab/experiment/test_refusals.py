@@ -13,9 +13,9 @@ from tests.shipped import complaint, contramem, shipped
 from contramem.cli import main
 from contramem.errors import UsageError
 from contramem.traces.write import write_traces
-from contramem_lab.experiment.folder import claim_folder, hold_folder
-from contramem_lab.experiment.load import load_experiment
-from contramem_lab.experiment.needs import check_sense, missing
+from contramem_lab.config import load_experiment
+from contramem_lab.jobs import claim_folder, hold_folder
+from contramem_lab.plan import check_sense, missing
 
 ROOT = Path(__file__).parents[3]
 

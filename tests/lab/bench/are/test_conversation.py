@@ -7,11 +7,10 @@ from typing import Any
 from tests.lab.bench.are_cards import memory_of, time_card, with_deadline
 
 from contramem.inject.run import Memory
-from contramem_lab.bench.are.conversation import AreConversation
-from contramem_lab.bench.are.scenarios import AreTask
-from contramem_lab.bench.are.settings import TimeRuntime
-from contramem_lab.experiment.batch import ProfileByAbility
-from contramem_lab.experiment.memory import time_profile
+from contramem_lab.are import AreTask, TimeRuntime
+from contramem_lab.are_runs import AreConversation
+from contramem_lab.jobs import ProfileByAbility
+from contramem_lab.memory import time_profile
 
 START = 1_729_000_000.0
 TASK = AreTask("made_up_time_1", ("Email Ann Lee 'Are you coming?', subject 'Visit'.",), (), ability="time")

@@ -11,8 +11,8 @@ from tests.loopback import Answer, Loopback, loopback
 
 from contramem.errors import ModelError
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.bench.are.environment import AreEnvironment
-from contramem_lab.bench.are.settings import AreSettings, AreTarget, Judge
+from contramem_lab.are import AreSettings, AreTarget, Judge
+from contramem_lab.are_runs import AreEnvironment
 
 pytestmark = [needs_are, pytest.mark.slow]
 APPROVAL = "[[Success]] [[True]]"

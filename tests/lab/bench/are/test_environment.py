@@ -17,11 +17,9 @@ from contramem.evaluate.compare import compare
 from contramem.inject.provider import TextMemory
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.bench.are.environment import AreEnvironment
-from contramem_lab.bench.are.installation import Installation, default_folder
-from contramem_lab.bench.are.settings import AreSettings, AreTarget, Judge, Message
-from contramem_lab.bench.are.workers import workers_of
-from contramem_lab.bench.limits import Limits
+from contramem_lab.are import AreSettings, AreTarget, Installation, Judge, Message, default_folder
+from contramem_lab.are_runs import AreEnvironment, workers_of
+from contramem_lab.environment import Limits
 
 slow = pytest.mark.slow
 

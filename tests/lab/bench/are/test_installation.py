@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contramem.errors import UsageError
-from contramem_lab.bench.are.installation import default_folder, find_installation
+from contramem_lab.are import default_folder, find_installation
 
 
 def test_a_missing_environment_is_refused_with_the_command_that_makes_it(tmp_path: Path) -> None:

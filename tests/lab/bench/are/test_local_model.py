@@ -7,8 +7,8 @@ import os
 import pytest
 from tests.lab.bench.are_runs import made_up, needs_are
 
-from contramem_lab.bench.are.settings import AreTarget
-from contramem_lab.bench.limits import Limits
+from contramem_lab.are import AreTarget
+from contramem_lab.environment import Limits
 
 URL = os.environ.get("CONTRAMEM_LOCAL_MODEL_URL")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.lab.bench.are_runs import SCENARIOS
 
 from contramem.errors import UsageError
-from contramem_lab.bench.are.scenarios import read_scenarios, write_task_list
+from contramem_lab.are import read_scenarios, write_task_list
 
 
 def test_scenarios_in_gaia2_layout_are_tasks_by_ability() -> None:

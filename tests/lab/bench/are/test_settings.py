@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contramem.errors import UsageError
-from contramem_lab.bench.are.settings import AreTarget, Judge, TimeRuntime
+from contramem_lab.are import AreTarget, Judge, TimeRuntime
 
 
 def test_a_judge_without_a_model_is_refused() -> None:

@@ -8,8 +8,7 @@ import pytest
 from tests.lab.bench.are_runs import SCENARIOS
 
 from contramem.errors import UsageError
-from contramem_lab.bench.are.scenarios import read_scenarios
-from contramem_lab.bench.are.unpack import unpack
+from contramem_lab.are import read_scenarios, unpack
 
 pyarrow = pytest.importorskip("pyarrow")
 

@@ -14,14 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from are.simulation.apps import (
-    AgentUserInterface,
-    CalendarApp,
-    ContactsApp,
-    EmailClientV2,
-    MessagingAppV2,
-    SystemApp,
-)
+from are.simulation.apps import AgentUserInterface, CalendarApp, ContactsApp, EmailClientV2, MessagingAppV2, SystemApp
 from are.simulation.apps.contacts import Contact, Gender, Status
 from are.simulation.apps.email_client import Email
 from are.simulation.data_handler.exporter import JsonScenarioExporter
