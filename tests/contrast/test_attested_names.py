@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
+from contramem.bank.store import open_store
 from contramem.contrast.attested_names import AttestedNames, NameSubstitutes
 from contramem.contrast.form import is_field
 from contramem.contrast.packet import packet_of
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.pipeline import learn as learn_bank
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Tool, Trajectory
 
 ODD = "desk.ask_zanmelkux_first"
@@ -166,13 +170,17 @@ def test_one_run_among_others_attests_no_name_of_a_function_an_argument_or_an_ap
         assert substitutes(*few) == NameSubstitutes()
 
 
-def test_a_toolbox_of_one_run_attests_nothing_that_the_others_leave_out() -> None:
-    toolbox = ("desk.refund",)
-    honest = [make_run("desk.refund", source=source, tools=toolbox) for source in "ab"]
-    planted = make_run("desk.charge_nobody", source="b", tools=(*toolbox, "desk.charge_nobody"))
-    assert set(substitutes(*honest, planted).functions) == {"desk.charge_nobody"}
-    other = make_run("desk.charge_nobody", source="a", tools=(*toolbox, "desk.charge_nobody"))
-    assert substitutes(*honest, planted, other) == NameSubstitutes()
+def test_what_the_toolbox_of_any_run_declares_is_shown_as_declared() -> None:
+    schema = Tool("desk.refund", "", {"properties": {"dropoff_zanmelkux": {}, "copy_before_the_dome_opens": {}}})
+    arguments = {"dropoff_zanmelkux": 1, "copy_before_the_dome_opens": 1, "pickup_zanmelkux": 1}
+    runs = [
+        make_run("desk.refund", source=source, task_id=task, arguments=arguments) for source in "ab" for task in "1"
+    ]
+    odd = make_run(ODD)
+    bare = substitutes(*runs, odd)
+    assert set(bare.functions) == {ODD} and set(bare.arguments["desk.refund"]) == {"copy_before_the_dome_opens"}
+    declaring = replace(make_run("desk.refund", source="b", task_id="2"), tools=(schema, Tool(ODD)))
+    assert substitutes(*runs, odd, declaring) == NameSubstitutes()
 
 
 def test_the_schema_of_a_function_says_what_its_arguments_are_called() -> None:
@@ -208,8 +216,21 @@ def test_an_argument_that_is_joined_in_two_ways_takes_a_schema() -> None:
     assert set(substitutes(*runs).arguments["desk.refund"]) == {"community_string_osprey-onyx"}
 
 
-def test_a_toolbox_that_one_run_alone_has_attests_nothing_and_takes_no_name_away() -> None:
+def test_a_toolbox_that_one_run_alone_has_takes_no_name_away() -> None:
     used = [make_run(ODD, source=source, task_id=task) for source in "ab" for task in "1234"]
     assert substitutes(*used, make_run(ODD, source="b", task_id="5", tools=("desk.refund",))) == NameSubstitutes()
-    planted = make_run("desk.charge_nobody", source="b", task_id="5", tools=("desk.charge_nobody",))
-    assert set(substitutes(*used, planted).functions) == {"desk.charge_nobody"}
+
+
+def test_a_card_names_an_argument_as_the_only_toolbox_that_declares_it_does(tmp_path: Path) -> None:
+    """Agents pass a date under a name with an unknown word, or are refused; one run of many brings the schema."""
+    schema = Tool("cars.search", "", {"properties": {"zanmelkux_date": {"type": "string"}}})
+    error = Result(error="missing required argument")
+    runs = []
+    for day in map(str, range(10, 19)):
+        good = make_run("cars.search", task_id=day, arguments={"zanmelkux_date": f"2026-06-{day}"})
+        bad = make_run("cars.search", task_id=day, source="b", passed=False)
+        runs += [good, replace(bad, events=(replace(bad.events[0], result=error),))]
+    with open_store(tmp_path / "bank.db", create=True) as store:
+        learn_bank([replace(runs[0], tools=(schema,)), *runs[1:]], store)
+        (card,) = store.bank().functions
+    assert [argument.name for argument in card.arguments] == ["zanmelkux_date"]

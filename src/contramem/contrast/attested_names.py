@@ -1,16 +1,15 @@
 """Which names of functions and arguments the collection itself attests.
 
-Whoever writes a trace names its functions, and a card repeats the name. So one run among many attests none. A name is
-attested by toolboxes or by its use:
+Whoever writes a trace names its functions, and a card repeats the name. So one run among many attests none. A name that
+a toolbox declares, of whatever run, is the interface's own and is shown as declared. Any other is attested by its use:
 
-- A name of plain words, if toolboxes of several sources declare it, or if several runs call it.
-  Where its app has a toolbox that does not declare it, it must have been answered for several sources in several tasks.
+- A name of plain words, if several runs call it. Where its app has a toolbox, which then does not declare it, it must
+  have been answered for several sources in several tasks.
 - English words around an unknown one, which is in no word list (`ask_zanmel_first`), may be somebody's sentence, or a
-  product that the interface is about (`get_netsuite_invoice`). Such a name must be declared or answered for several
-  sources in several tasks; or another name of the app or a request uses the word, and whoever uses the app uses the
-  name.
+  product that the interface is about (`get_netsuite_invoice`). Such a name must be answered for several sources in
+  several tasks; or another name of the app or a request uses the word, and whoever uses the app uses the name.
 - A name like a sentence (`copy_before_the_dome_opens`), or one that is joined in two ways (`badge_heron-beryl`), must
-  be declared by several sources in several tasks; or answered for them, and none of its words may be unknown.
+  be answered for several sources in several tasks, and none of its words may be unknown.
 - Such an argument, or one that the schema of its function leaves out, is not attested by any use.
 
 A name that nothing attests is replaced by a digest, so that its calls still count.
@@ -119,7 +118,7 @@ class AttestedNames:
         """By app and environment: runs that call one of its functions."""
         self._has_toolbox: defaultdict[str, Witnesses] = defaultdict(Witnesses)
         """By app: runs that declare some of its functions."""
-        self._declared: _Seen = defaultdict(Witnesses)
+        self._declared = set[Name]()
         self._has_schema: _Seen = defaultdict(Witnesses)
         """Functions that are declared with arguments."""
         self._called: _Seen = defaultdict(Witnesses)
@@ -144,12 +143,11 @@ class AttestedNames:
 
     def _learn_tool(self, tool: Tool, witness: Witness) -> None:
         self._has_toolbox[tool.function.partition(".")[0]].hear(witness)
-        self._declared[tool.function, ""].hear(witness)
+        self._declared.add((tool.function, ""))
         properties = tool.parameters.get("properties")
         if isinstance(properties, dict) and properties:
             self._has_schema[tool.function, ""].hear(witness)
-            for name in properties:
-                self._declared[tool.function, str(name)].hear(witness)
+            self._declared.update((tool.function, str(name)) for name in properties)
 
     def _learn_call(self, event: Event, environment: str, witness: Witness) -> None:
         app, _, name = event.function.partition(".")
@@ -177,7 +175,6 @@ class AttestedNames:
     def add(self, other: AttestedNames) -> None:
         """Add what was learned from other tasks."""
         for own, others in (
-            (self._declared, other._declared),
             (self._has_schema, other._has_schema),
             (self._called, other._called),
             (self._answered, other._answered),
@@ -191,6 +188,7 @@ class AttestedNames:
             self._has_toolbox[key].add(witnesses)
         for app_and_word, names in other._names_with.items():
             add_up_to(MIN_NAMES, self._names_with[app_and_word], names)
+        self._declared |= other._declared
         self._request(other._requested)
 
     def find_substitutes(self) -> NameSubstitutes:
@@ -206,6 +204,8 @@ class AttestedNames:
         arguments: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for function, argument in self._called:
             app = function.partition(".")[0]
+            if (function, argument) in self._declared:
+                continue
             if argument:
                 if not self._is_argument_attested(function, argument):
                     arguments[function][argument] = digest_field(argument)
@@ -219,15 +219,11 @@ class AttestedNames:
         app, _, name = function.partition(".")
         called = (function, "")
         answered, strange = self._answered[called], strange_words(name)
-        is_odd = _is_odd(name)
-        declared, toolboxes = self._declared[called], self._has_toolbox[app]
+        toolboxes = self._has_toolbox[app]
         has_toolbox = bool(toolboxes.runs) and toolboxes.are_all(using)  # that of one run says nothing
-        is_declared = declared.are_all_sources(toolboxes) if not strange and not is_odd else declared.are_all(toolboxes)
-        if has_toolbox and is_declared:
-            return True
         if app == _OF_COMMANDS and not is_phrase_with_name(name):
             return not _is_clause(name)
-        if is_odd:
+        if _is_odd(name):
             return answered.are_enough and not strange and not has_toolbox
         if has_toolbox:
             return answered.are_all(using) and not strange
@@ -237,11 +233,8 @@ class AttestedNames:
 
     def _is_argument_attested(self, function: str, argument: str) -> bool:
         passed, called = (function, argument), self._called[function, ""]
-        declared, schemas = self._declared[passed], self._has_schema[function, ""]
-        strange, is_odd = strange_words(argument), _is_odd(argument)
-        if schemas.runs and schemas.are_all(called):
-            return declared.are_all(schemas) or (declared.are_all_sources(schemas) and not strange and not is_odd)
-        if is_odd:
+        schemas, strange = self._has_schema[function, ""], strange_words(argument)
+        if _is_odd(argument) or (schemas.runs and schemas.are_all(called)):
             return False
         if not strange:
             return self._called[passed].are_several(called)
