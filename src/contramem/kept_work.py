@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -90,11 +91,8 @@ class KeptWork:
         used = [(name, self._build) for name in dict.fromkeys(self._used)]
         self._write("INSERT OR REPLACE INTO uses VALUES (?, ?)", used)
         if self._connection is not None:
-            try:
+            with closing(self._connection), suppress(sqlite3.Error):
                 self._shrink(self._connection)
-                self._connection.close()
-            except sqlite3.Error:
-                pass
             self._connection = None
 
     def __enter__(self) -> KeptWork:
@@ -160,12 +158,16 @@ def _connect(path: Path) -> sqlite3.Connection:
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077):
         raise PermissionError(f"{path}: others may write it")
     connection = sqlite3.connect(path, timeout=10)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("CREATE TABLE IF NOT EXISTS results (name BLOB PRIMARY KEY, checked BLOB, value BLOB)")
-    # Beside them, because noting a use would write a result again.
-    connection.execute("CREATE TABLE IF NOT EXISTS uses (name BLOB PRIMARY KEY, build INTEGER) WITHOUT ROWID")
-    connection.execute("DROP TABLE IF EXISTS work")  # of earlier versions
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("CREATE TABLE IF NOT EXISTS results (name BLOB PRIMARY KEY, checked BLOB, value BLOB)")
+        # Beside them, because noting a use would write a result again.
+        connection.execute("CREATE TABLE IF NOT EXISTS uses (name BLOB PRIMARY KEY, build INTEGER) WITHOUT ROWID")
+        connection.execute("DROP TABLE IF EXISTS work")  # of earlier versions
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

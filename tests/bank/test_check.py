@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("check") / "bank.db"
     with open_store(path, create=True) as store:
         learn(_runs("agent-one", "agent-two"), store)  # type: ignore[arg-type]
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
@@ -34,7 +35,7 @@ def path(built: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def _execute(path: Path, statement: str) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement)
 
 

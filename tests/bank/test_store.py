@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,7 +119,7 @@ def test_past_decisions_tell_the_scope_before_and_after(store):
 def test_a_past_decision_that_cannot_be_read_is_damage(path, store):
     record(store, decide(store.bank(), add()))
     (card_id,) = store.bank().entries
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE contramem_changes SET change = '{\"after\": 3'")
     with pytest.raises(StoreError, match="is damaged"):
         store.past(card_id)
@@ -234,20 +235,17 @@ def test_a_file_that_is_not_a_store_is_refused(path, content, complaint):
 
 
 def test_the_database_of_another_program_is_refused_and_left_alone(path):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
-    connection.close()
     with pytest.raises(StoreError, match="no contramem store"):
         open_store(path, create=True)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
-    connection.close()
 
 
 def test_a_store_of_a_newer_contramem_is_refused(path, store):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO contramem_migrations VALUES ('0099 telepathy')")
-    connection.close()
     with pytest.raises(StoreError, match=r"written by a newer contramem \(unknown: 0099 telepathy\).*Upgrade"):
         open_store(path)
 

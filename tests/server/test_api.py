@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from contramem.bank.store import open_store
+from contramem.errors import StoreError
 from contramem.inject.loaded_bank import bank_at
 from contramem.inject.run import Memory
 from contramem.server import api
@@ -177,3 +178,10 @@ def test_a_finished_run_leaves_memory_and_can_still_be_asked_for(server: Server,
     assert "r" not in server.projects["default"].live._runs
     assert client.get(f"{runs}/r").json() == started
     assert client.post(f"{runs}/r/finish", json={"passed": True}).status_code == 200
+
+
+def test_a_journal_that_is_no_database_is_an_error_that_names_it(bank: Path) -> None:
+    journal = bank.with_name("cards.db-live")
+    journal.write_bytes(b"not a database" * 1_000)
+    with pytest.raises(StoreError, match=r"cards\.db-live: not a journal of live runs"):
+        Server(ServerOptions({"default": ProjectOptions(str(bank))})).open()

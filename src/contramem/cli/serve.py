@@ -92,8 +92,8 @@ def _run(options: object) -> None:
     server = Server(options)
     # uvicorn re-raises the signal at its end. Without a handler, the process would exit before `close`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    server.open()
     try:
+        server.open()
         indexing = [Thread(target=_index_runs, args=(project,), daemon=True) for project in server.projects.values()]
         for thread in indexing:
             thread.start()

@@ -37,9 +37,15 @@ class LiveRuns:
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._lock = Lock()
         self._journal = sqlite3.connect(make_private(path), check_same_thread=False, isolation_level=None)
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):  # a killed process loses nothing
-            self._journal.execute(f"PRAGMA {pragma}")
-        self._journal.executescript(_SCHEMA)
+        try:
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):  # a killed process loses nothing
+                self._journal.execute(f"PRAGMA {pragma}")
+            self._journal.executescript(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            self._journal.close()
+            raise StoreError(
+                f"{path}: not a journal of live runs ({error}). Move it away; runs then start anew."
+            ) from error
 
     def start(self, memory: Memory, decision: int, run_id: str | None, request: dict[str, Any]) -> Run:
         """Start a run, or return the run with this id: asking twice starts one run. Another task needs another id."""

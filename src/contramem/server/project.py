@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -53,14 +54,28 @@ class Project:
         self, name: str, options: ProjectOptions, state: Path | None = None, audit_file: Path | None = None
     ) -> None:
         self.name, self.options, self._audit_file = name, options, audit_file
-        self._scratch = ScratchFolder("serve")
         self._writing, self._refreshing = Lock(), Lock()
         self._file = BankFile(Path(options.bank)) if kind_of(options.bank) == "frozen" else None
+        self._opened = ExitStack()
+        """Closes, last first, what this project has opened."""
+        try:
+            self._open(state)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, state: Path | None) -> None:
+        name, options, opened = self.name, self.options, self._opened
+        self._scratch = ScratchFolder("serve")
+        opened.callback(self._scratch.close)
         self.store: Store = self._copy_to_store(self._file) if self._file else open_store(options.bank)
+        opened.callback(self.store.close)
         folder = state or (Path(options.bank).absolute().parent if not is_url(options.bank) else Path())
         stem = name if is_url(options.bank) or state else Path(options.bank).name
         self.runs = RunIndex(self._scratch.path / "runs.db")
+        opened.callback(self.runs.close)
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
+        opened.callback(self.live.close)
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
         self.is_indexing = bool(options.runs)
         """Are recorded runs still being indexed?"""
@@ -119,10 +134,7 @@ class Project:
         return entry
 
     def close(self) -> None:
-        self.live.close()
-        self.runs.close()
-        self._scratch.close()
-        self.store.close()
+        self._opened.close()
 
     def _copy_to_store(self, file: BankFile) -> Store:
         """Load a frozen bank into a temporary store, so that the rest of the code need not know the difference."""

@@ -4,6 +4,7 @@ its apps, and one task of ours. Run by AppWorld's Python, since its task data ca
 import importlib
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from appworld.collections.api_docs import ApiDocCollection
@@ -33,7 +34,7 @@ def write(path: str, document: object) -> None:
 
 
 def insert(app: str, table: str, **values: object) -> None:
-    with sqlite3.connect(f"data/base_dbs/{app}.db") as connection:
+    with closing(sqlite3.connect(f"data/base_dbs/{app}.db")) as connection, connection:
         names = ", ".join(values)
         marks = ", ".join("?" * len(values))
         connection.execute(f"insert into {table}({names}) values({marks})", tuple(values.values()))
