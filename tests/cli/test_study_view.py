@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.shipped import contramem
 from tests.study.office import write_office
 
-from contramem.cli.study_view import show_answer
+from contramem.cli.author import show_answer
 from contramem.study.tables import QueryAnswer
 
 LETTER = "Your application is refused: it exceeds the permitted area.\nObjections go to the town clerk within 28 days."

@@ -18,7 +18,7 @@ from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import write_frozen
 from contramem.cli import cli
-from contramem.cli.monitor_view import show_run
+from contramem.cli.monitor import show_run
 from contramem.errors import ContramemError
 from contramem.monitor.action import Action
 from contramem.monitor.automaton import Automaton

@@ -1,38 +1,59 @@
-"""`contramem build`: from runs to a bank, with a progress bar and a summary of what was decided."""
+"""`contramem build`: from runs to a bank, by rules or by a model, and a summary of what was decided and would help."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.bank.support import GRADES, Grade
+from contramem.build.agent.rounds import AgentPlan
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
+from contramem.build.model.estimate import StageEstimate
+from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor, find_candidates
-from contramem.build.thin import ThinBank, explain_thin
-from contramem.cli.build_summary import show_summary, summary_as_json
-from contramem.cli.build_thin import show_thin, thin_json
+from contramem.build.thin import ModelCost, ThinBank, explain_thin
+from contramem.cli.build_cost import ModelBuildCost, account_json, estimate_json, show_account, show_estimate
 from contramem.cli.engine_options import EngineChoice, engine_options
-from contramem.cli.model_options import ModelOptions, model_options
-from contramem.cli.output import print_json
-from contramem.cli.reading import reading_options
-from contramem.cli.sections import SectionedCommand
-from contramem.cli.selected_runs import Choice, SelectedRuns, check_free, select_runs
+from contramem.cli.kit import SectionedCommand, print_json, progress
+from contramem.cli.models import (
+    ModelOptions,
+    check_agent_options,
+    foresee_by_agent,
+    foresee_by_model,
+    model_options,
+    open_chosen_model,
+    run_by_agent,
+    run_by_model,
+)
+from contramem.cli.reading import collect_options, plural, read_pool, reading_options
+from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
-from contramem.contrast.selection import MAX_TASKS
+from contramem.contrast.packet_file import PacketFile
+from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.pipeline import build_bank
+from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
+from contramem.study.run_cache import open_study
+from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
+from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
@@ -114,8 +135,6 @@ def build(
                 "--deltas-from or --only functions."
             )
         # Here and below: imported on use, because a build by rules does not wait for what only a model needs.
-        from contramem.cli.build_with_model import build_by_agent
-
         build_by_agent(paths, options, where, choice, by_model, engine_choice, Path(log or DEFAULT_LOG), as_json)
         return
     if log is not None:
@@ -125,8 +144,6 @@ def build(
             raise UsageError(
                 "--model writes the cards itself, so it cannot be combined with --author or --deltas-from."
             )
-        from contramem.cli.build_with_model import build_by_model
-
         build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
         return
     _build_by_rules(paths, options, where, choice, engine_choice, grade, deltas_from, as_json)
@@ -199,3 +216,316 @@ def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: Sequence[P
         author = DeltasFrom(other.ledger(), rules, deltas_from)
     author.check(packets)
     return author
+
+
+# By a model
+
+
+def build_by_model(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    where: str,
+    choice: Choice,
+    by_model: ModelOptions,
+    engine_choice: EngineChoice,
+    as_json: bool,
+) -> None:
+    """Build with a model as author."""
+    with open_chosen_model(by_model) as model:
+        if not by_model.dry_run:
+            check_free(where)
+        with select_runs(paths, options, choice, engine_choice) as runs:
+            packets = list(runs.packets)
+        plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
+        checks = Validator(runs.vocabulary.closed)
+        if by_model.dry_run:
+            _foresee(plan, where, by_model, checks, as_json)
+            return
+        with open_store(where, create=True) as store:
+            account = run_by_model(plan, store, model, by_model, checks)
+            bank = hold_to_quorum(store, choice.min_sources)
+    _show_built(account, bank, runs.selection, where, by_model, as_json)
+
+
+def _show_built(
+    account: ModelBuildCost,
+    bank: Bank,
+    selection: Selection,
+    where: str,
+    by_model: ModelOptions,
+    as_json: bool,
+) -> None:
+    if as_json:
+        print_json({**summary_as_json(account.build.report, bank, selection), "model": account_json(account)})
+    else:
+        show_summary(account.build.report, bank, selection, where, is_waiting=bool(account.open))
+        show_account(account, by_model.export)
+    if account.build.stopped is not None:
+        raise account.build.stopped
+
+
+def build_by_agent(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    where: str,
+    choice: Choice,
+    by_model: ModelOptions | None,
+    engine_choice: EngineChoice,
+    log: Path,
+    as_json: bool,
+) -> None:
+    """Build Function Cards by rules and Skill Cards with an agent."""
+    by_model = check_agent_options(by_model)
+    with open_chosen_model(by_model) as model:
+        if not by_model.dry_run:
+            check_free(where)
+        tools: dict[str, Tool] = {}
+        with (
+            read_pool(paths, options, choice.sources, tools) as every,
+            limit_rollouts(every, choice.rollouts) as pool,
+            open_study(paths, options, lambda: nullcontext(pool), cache=None) as study,
+            study.tables() as tables,
+        ):
+            plan = AgentPlan(study.run_set, tables, log, by_model.parallel)
+            if model is None:
+                _show_foreseen(foresee_by_agent(plan, where, by_model), by_model, as_json)
+                return
+            with engine_choice.open() as engine, progress() as tell:
+                selection = Selection(pool.sketches(), choice.max_tasks)
+                vocabulary = learn_vocabulary(pool, engine, tell)
+                packets = contrast_selected(pool, selection.keys, vocabulary, engine, tell)
+            with packets, open_store(where, create=True) as store:
+                functions = Counter[str]()
+                if choice.only != "skills":
+                    checks = Validator(vocabulary.closed)
+                    rules = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="functions", tools=tools)
+                    functions = rules.functions
+                account = run_by_agent(plan, store, model, by_model)
+                account.build.report.functions.update(functions)
+                bank = hold_to_quorum(store, choice.min_sources)
+    _show_built(account, bank, selection, where, by_model, as_json)
+
+
+def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
+    _show_foreseen(foresee_by_model(plan, where, by_model, checks), by_model, as_json)
+
+
+def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_json: bool) -> None:
+    if as_json:
+        print_json(estimate_json(estimates))
+    else:
+        show_estimate(estimates, by_model.choice.name, by_model.batch)
+
+
+# Which runs
+
+
+class Choice(NamedTuple):
+    """Which runs to learn from, and which cards to build."""
+
+    sources: str | None
+    only: Only | None
+    rollouts: int | None
+    append_only: bool
+    reassesses: bool
+    max_tasks: int = MAX_TASKS
+    min_sources: int = 1
+
+
+class SelectedRuns(NamedTuple):
+    """The packets a build learns from, with the vocabulary and tools it uses."""
+
+    vocabulary: Vocabulary
+    selection: Selection
+    packets: PacketFile
+    tools: dict[str, Tool]
+    tell: Progress
+
+
+@contextmanager
+def select_runs(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    choice: Choice,
+    engine_choice: EngineChoice,
+    study: Callable[[Packet], object] | None = None,
+) -> Iterator[SelectedRuns]:
+    """Read the runs under `paths`, and contrast those that were chosen."""
+    tools: dict[str, Tool] = {}
+    with (
+        engine_choice.open() as engine,
+        engine_choice.open_work(paths) as work,
+        read_pool(paths, options, choice.sources, tools, engine, work) as every,
+        limit_rollouts(every, choice.rollouts) as pool,
+        progress() as tell,
+    ):
+        selection = Selection(pool.sketches(), choice.max_tasks)
+        vocabulary = learn_vocabulary(pool, engine, tell, work)
+        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
+            for done in (pool, every):
+                done.close()  # from here on, only the packets are needed
+            yield SelectedRuns(vocabulary, selection, packets, tools, tell)
+
+
+def check_free(where: str) -> None:
+    """Raise if another process is writing or the folder is missing, before time is spent on reading."""
+    if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
+        with open_store(where, create=True) as store, store.writing("build"):
+            pass
+
+
+@contextmanager
+def limit_rollouts(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
+    """A pool with the first `rollouts` runs of each task by each source, by trial number."""
+    if rollouts is None:
+        yield pool
+        return
+    with Pool(run for runs in pool for run in _first(runs, rollouts)) as fewer:
+        yield fewer
+
+
+def _first(runs: list[Trajectory], rollouts: int) -> Iterator[Trajectory]:
+    counts = Counter[str]()
+    for run in sorted(runs, key=lambda run: (run.source, len(run.run), run.run)):
+        counts[run.source] += 1
+        if counts[run.source] <= rollouts:
+            yield run
+
+
+# The summary
+
+
+def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> dict[str, Any]:
+    return {
+        "packets": selection.tasks.total(),
+        "contrastive": selection.contrastive,
+        "left_out": selection.left_out(),
+        "unchanged": report.unchanged,
+        "deltas": report.deltas,
+        "decisions": dict(sorted(report.decisions.items())),
+        "function_decisions": dict(sorted(report.functions.items())),
+        "refused": dict(sorted(report.refused.items())),
+        "retired": dict(sorted(report.retired.items())),
+        "functions": len(bank.functions),
+        "skills": {ability: len(bank.skills_of(ability)) for ability in bank.abilities},
+    }
+
+
+def show_summary(
+    report: BuildReport, bank: Bank, selection: Selection, where: str, *, is_waiting: bool = False
+) -> None:
+    """`is_waiting`: replies of a model are still to come."""
+    console = Console()
+    console.print(
+        f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive: some runs passed, "
+        "others failed."
+    )
+    for ability, count in sorted(selection.left_out().items()):
+        kept = selection.tasks[ability] - count
+        console.print(
+            f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from "
+            "groups that call the same functions and end alike (--max-tasks raises this)."
+        )
+    if not report.changed and is_waiting:
+        console.print("Nothing decided yet: the replies of the model are still to come.")
+    elif not report.changed:
+        console.print(_nothing_changed(report, selection.contrastive))
+    else:
+        console.print(_decisions(report))
+    if retired := report.decisions["RETIRE"]:
+        console.print(
+            f"{plural(retired, 'lesson')} retired: across all runs, following the rule didn't go with passing "
+            f"clearly enough. `contramem bank history {where}` says why."
+        )
+    for check, count in sorted(report.refused.items()):
+        what = f"{count:,} refused[/] by {check}"
+        if check == "guard":
+            what = f"{count:,} {'guard' if count == 1 else 'guards'} refused[/], the cards kept without"
+        console.print(f"[yellow]{what}; `contramem bank history {where}` says why.")
+    skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
+    console.print(f"The bank holds [blue]{plural(len(bank.functions), 'Function Card')}[/] and "
+                  f"[green]{plural(len(bank.skills), 'Skill Card')}[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
+    for what, command in (("Look:", f"cards {where}"), ("Ship:", f"freeze {where} --out bank.jsonl")):
+        console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
+
+
+def _nothing_changed(report: BuildReport, contrastive: int) -> str:
+    if report.unchanged:
+        return "Nothing new: these runs were already learned from. The bank is unchanged."
+    if not contrastive:
+        return "Nothing learned: no task has both passing and failing runs (`contramem traces` counts them)."
+    return "Nothing learned: what separates the runs can't be stated as a rule (`contramem contrast` shows it)."
+
+
+def _decisions(report: BuildReport) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("decisions")
+    operations = ("ADD", "PATCH", "MERGE", "NARROW", "NOOP", "RETIRE")
+    for operation in operations:
+        table.add_column(operation, justify="right")
+    for name, counts in (("Function Cards", report.functions), ("Skill Cards", report.decisions)):
+        table.add_row(
+            name, *(f"{counts[operation]:,}" if counts[operation] else "[dim]·[/]" for operation in operations)
+        )
+    return table
+
+
+# Why a build made few Skill Cards
+
+
+def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
+    console = Console()
+    console.print(
+        f"[yellow]Few Skill Cards:[/] {thin.several_runs:,} of {plural(thin.tasks, 'task')} have several runs with an "
+        f"outcome; "
+        f"{plural(thin.proposed, 'lesson')} proposed, {thin.in_service:,} in service."
+    )
+    for reason, count in thin.not_kept.items():
+        console.print(f"  {count:,} not kept: {reason}")
+    if thin.joined:
+        console.print(f"  {thin.joined:,} joined to another that says the same, or refused by a check")
+    console.print("What helps:")
+    for advice in thin.advice(shlex.join(map(str, paths))):
+        console.print(f"  runs: {advice}")
+    if (model := thin.model) is None:
+        return
+    price = f", ${model.cost_usd:,.2f}" if model.cost_usd is not None else ""
+    most = f"; at most ${model.most_usd:,.2f}" if model.most_usd is not None else ""
+    console.print(
+        f"  a model on these runs: about {model.calls:,} calls, {model.tokens:,} tokens{price} ({model.model}{most}). "
+        "In detail, without asking it:"
+    )
+    console.print(f"[dim]  {model_command(model, paths, where)}[/]", soft_wrap=True)
+
+
+def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, Any]:
+    return {
+        "tasks_without_outcome": thin.without_outcome,
+        "tasks_with_several_runs": thin.several_runs,
+        "tasks_always_passed": thin.always_passed,
+        "tasks_never_passed": thin.never_passed,
+        "proposed": thin.proposed,
+        "in_service": thin.in_service,
+        "not_kept": thin.not_kept,
+        "joined": thin.joined,
+        "advice": thin.advice(shlex.join(map(str, paths))),
+        "model": _model_json(thin.model, paths, where) if thin.model else None,
+    }
+
+
+def _model_json(model: ModelCost, paths: Sequence[Path], where: str) -> dict[str, Any]:
+    return {
+        "name": model.model,
+        "calls": model.calls,
+        "tokens": model.tokens,
+        "cost_usd": None if model.cost_usd is None else round(model.cost_usd, 2),
+        "most_usd": None if model.most_usd is None else round(model.most_usd, 2),
+        "command": model_command(model, paths, where),
+    }
+
+
+def model_command(model: ModelCost, paths: Sequence[Path], where: str) -> str:
+    """The same build with a model, as it can be run: with the options that say how to read the runs."""
+    how_to_read = collect_options(click.get_current_context())
+    words = [*map(str, paths), *how_to_read, "--bank", where, "--model", model.model, "--dry-run"]
+    return shlex.join(["contramem", "build", *words])

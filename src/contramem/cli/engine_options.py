@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from contramem.cli.sections import ENGINE, SectionOption
+from contramem.cli.kit import ENGINE, SectionOption
 from contramem.engine import Engine, open_engine
 from contramem.kept_work import NO_WORK, KeptWork, Work, default_place
 

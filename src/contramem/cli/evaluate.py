@@ -15,9 +15,8 @@ import click
 import msgspec
 
 from contramem.cli import Group
-from contramem.cli.output import print_json
+from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import complain, how_to_read, reading, select_sources
-from contramem.cli.sections import SectionedCommand
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_pairs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contramem.cli.output import print_json
+from contramem.cli.kit import print_json
 from contramem.errors import nearest
 from contramem.inject.loaded_bank import bank_at
 from contramem.inject.run import Memory, Run

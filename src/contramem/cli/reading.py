@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from contramem.cli.sections import READING, SectionOption
+from contramem.cli.kit import READING, SectionOption
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.kept_work import NO_WORK, Work

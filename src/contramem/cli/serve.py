@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contramem.cli.output import print_json
+from contramem.cli.kit import print_json
 from contramem.errors import ContramemError, UsageError
 
 if TYPE_CHECKING:

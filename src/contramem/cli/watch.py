@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from contramem.cli.engine_options import EngineChoice
+from contramem.cli.kit import SectionedCommand
 from contramem.cli.reading import plural, reading_options
-from contramem.cli.sections import SectionedCommand
 from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:

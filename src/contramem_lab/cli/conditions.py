@@ -11,12 +11,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from contramem.cli.ask_model import open_caller
 from contramem.cli.engine_options import workers_option
-from contramem.cli.model_options import ModelOptions, few_model_options
-from contramem.cli.output import print_json, progress
+from contramem.cli.kit import SectionedCommand, print_json, progress
+from contramem.cli.models import ModelOptions, few_model_options, open_caller
 from contramem.cli.reading import read_pool, reading_options
-from contramem.cli.sections import SectionedCommand
 from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text

@@ -9,7 +9,7 @@ import msgspec
 from rich.console import Console
 
 from contramem.cli import Group
-from contramem.cli.output import print_json, progress
+from contramem.cli.kit import print_json, progress
 from contramem.errors import UsageError
 from contramem.evaluate.report import ReportTable, number
 from contramem.evaluate.report.table import Row

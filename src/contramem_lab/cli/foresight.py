@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from contramem.bank.locate import load_bank
-from contramem.cli.output import print_json
+from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
-from contramem.cli.sections import SectionedCommand
 from contramem.evaluate.stats import Interval
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
