@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -13,11 +11,10 @@ from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.provenance import trace_sentences
 from contramem.errors import GuardError
 from contramem.monitor.guard import parse_guard
-from contramem.server.export import export_rows
 from contramem.server.ledger_page import decision_row
-from contramem.server.pages import Paging, Visit, missing
+from contramem.server.listing import Listing
+from contramem.server.pages import Visit, missing
 
-PAGE = 50
 RUNS_LISTED = 40
 GRADES = ("enforced", "proven", "observed")
 NO_SENTENCES = ("tags", "functions_used")
@@ -40,50 +37,26 @@ class CardRow(NamedTuple):
     grade: str
 
 
-ORDERS: dict[str, Callable[[CardRow], Any]] = {
-    "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),
-    "title": lambda row: (row.title.lower(), row.card_id),
-    "tasks": lambda row: (-row.tasks, row.card_id),
-    "guards": lambda row: (-row.guards, row.card_id),
-    "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
-}
-"""How a list of cards can be sorted; by default, Skill Cards that most tasks support come first."""
-FACETS = ("kind", "status", "grade", "ability")
+CARDS = Listing(
+    "cards",
+    ("kind", "status", "grade", "ability"),
+    {
+        "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),  # skills that most tasks support come first
+        "title": lambda row: (row.title.lower(), row.card_id),
+        "tasks": lambda row: (-row.tasks, row.card_id),
+        "guards": lambda row: (-row.guards, row.card_id),
+        "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
+    },
+    is_hidden=lambda row: row.status == "retired",
+)
 
 
 def cards(visit: Visit) -> Response:
-    """The cards of the bank, filtered and sorted, with the counts of the other filters."""
-    words, order = visit.query("q"), visit.query("order", "kind")
-    chosen = {facet: visit.query(facet) for facet in FACETS}
-    rows = list(_find_rows(visit, words))
-    selected = sorted((row for row in rows if _fits(row, chosen)), key=ORDERS.get(order, ORDERS["kind"]))
-    if (file := export_rows(visit, "cards", selected)) is not None:
-        return file
-    offset = visit.number("from")
-    return visit.page(
-        "cards.html", rows=selected[offset : offset + PAGE], words=words, order=order, chosen=chosen,
-        facets={facet: _count(rows, chosen, facet) for facet in FACETS}, paging=Paging(offset, PAGE, len(selected)),
-    )  # fmt: skip
-
-
-def _find_rows(visit: Visit, words: str) -> Iterator[CardRow]:
-    """Every card, retired ones included, that contains all the words."""
-    snapshot, wanted = visit.project.current(), words.lower().split()
-    for card_id, entry in snapshot.bank.entries.items():
-        if not wanted or all(word in snapshot.texts[card_id] for word in wanted):
-            yield card_row(entry)
-
-
-def _fits(row: CardRow, chosen: dict[str, str], but: str = "") -> bool:
-    if but != "status" and not chosen["status"] and row.status == "retired":
-        return False  # retired cards are shown only on request
-    return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
-
-
-def _count(rows: Iterable[CardRow], chosen: dict[str, str], facet: str) -> list[tuple[str, int]]:
-    """How many cards each value of a facet would show, keeping the other filters."""
-    counts = Counter(getattr(row, facet) for row in rows if _fits(row, chosen, but=facet))
-    return [(value, count) for value, count in counts.most_common(30) if value]
+    """The cards of the bank that contain all the words."""
+    snapshot, wanted = visit.project.current(), visit.query("q").lower().split()
+    found = snapshot.bank.entries.items()
+    rows = [card_row(entry) for card_id, entry in found if all(word in snapshot.texts[card_id] for word in wanted)]
+    return CARDS.page(visit, rows)
 
 
 def card_row(entry: BankEntry) -> CardRow:
@@ -154,3 +127,7 @@ def find_related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
     else:
         cards = [f"function::{tool}" for tool in entry.card.functions_used]
     return [card_row(bank.entries[card_id]) for card_id in cards[:20] if card_id in bank.entries]
+
+
+def count_unreviewed(bank: Bank) -> int:
+    return sum(entry.served and not entry.reviewed for entry in bank.entries.values())

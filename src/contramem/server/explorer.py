@@ -7,16 +7,14 @@ from typing import NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
-from contramem.bank.bank import Bank
 from contramem.contrast.packet import Packet
-from contramem.server.card_pages import card_row
+from contramem.server.card_pages import card_row, count_unreviewed
 from contramem.server.contrast_page import find_cards_taught, find_recorded_event, mask_event
-from contramem.server.export import export_rows
 from contramem.server.ledger_page import decision_row
-from contramem.server.pages import Paging, Visit, missing
+from contramem.server.listing import PAGE, Paging, export_rows
+from contramem.server.pages import Visit, missing
 from contramem.server.run_index import ORDERS, RunGroup, TaskQuery, TaskRow
 
-PAGE = 50
 EXAMPLES_TRIED = 6
 MAX_SOURCE_COLUMNS = 5
 """With more sources, a task shows one square per source."""
@@ -62,10 +60,6 @@ def _find_example(visit: Visit, rows: list[TaskRow]) -> Example | None:
         if packet and cards:
             return Example(row, packet.signals[0].statement, *cards[0])
     return None
-
-
-def count_unreviewed(bank: Bank) -> int:
-    return sum(entry.served and not entry.reviewed for entry in bank.entries.values())
 
 
 class TaskExport(NamedTuple):

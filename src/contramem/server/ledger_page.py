@@ -11,7 +11,8 @@ from contramem.bank.difference import FieldDifference, field_differences
 from contramem.bank.ledger import LedgerEntry
 from contramem.server.pages import Visit
 
-PAGE = 50
+DECISIONS = 50
+"""On a page."""
 
 
 class DecisionRow(NamedTuple):
@@ -72,9 +73,9 @@ def ledger(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """Every decision, newest first."""
     last = visit.project.current().decision
     before = min(visit.number("before", last + 1), last + 1)
-    entries = visit.project.store.ledger_page(before, PAGE)
+    entries = visit.project.store.ledger_page(before, DECISIONS)
     older = entries[-1].number if entries and entries[-1].number > 1 else None
-    newer = before + PAGE if before <= last else None
+    newer = before + DECISIONS if before <= last else None
     return visit.page(
         "ledger.html", status,
         rows=[decision_row(entry) for entry in entries], older=older, newer=newer, last=last,

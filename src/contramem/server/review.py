@@ -18,10 +18,8 @@ from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.errors import ContramemError
-from contramem.server.card_pages import card_row, find_related_cards, guard_rows
-from contramem.server.explorer import count_unreviewed
-from contramem.server.ledger_page import decided, decision_row, notice
-from contramem.server.ledger_page import ledger as ledger_page
+from contramem.server.card_pages import card_row, count_unreviewed, find_related_cards, guard_rows
+from contramem.server.ledger_page import decided, decision_row, ledger, notice
 from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts
 
@@ -88,15 +86,15 @@ def undo(visit: Visit) -> Response:
     number, from_review = visit.form.get("decision", ""), visit.form.get("to") == "review"
     by = acts.person(reviewer(visit))
     try:
-        ledger = visit.project.store.ledger()
+        entries = visit.project.store.ledger()
         entry = visit.project.record(
-            lambda bank: acts.revert(ledger, bank, int(number) if number.isdigit() else 0, by, visit.form["reason"]),
+            lambda bank: acts.revert(entries, bank, int(number) if number.isdigit() else 0, by, visit.form["reason"]),
             reviewer(visit),
             "undo",
         )
     except ContramemError as error:
         problem = f"Not undone: {error}"
-        return _form(visit, "", problem=problem, status=422) if from_review else ledger_page(visit, problem, 422)
+        return _form(visit, "", problem=problem, status=422) if from_review else ledger(visit, problem, 422)
     return RedirectResponse(visit.url("review" if from_review else "ledger", decided=entry.number), 303)
 
 
