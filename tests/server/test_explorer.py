@@ -16,9 +16,9 @@ from contramem.bank.card import Skill, SkillCard
 from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
 from contramem.server.app import PAGES, Server, make_app
-from contramem.server.explorer import TaskExport
-from contramem.server.export import _as_csv
+from contramem.server.listing import _as_csv
 from contramem.server.options import ProjectOptions, ServerOptions
+from contramem.server.tasks import TaskExport
 from contramem.traces.read import read_traces
 from contramem.traces.write import write_traces
 

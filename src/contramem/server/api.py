@@ -1,13 +1,18 @@
-"""The HTTP API: what `Memory` and `Run` do, for programs in any language; also cards, search, freeze and history."""
+"""The HTTP API: what `Memory` and `Run` do, for programs in any language; also cards, search, freeze and history. Its
+bodies refuse unknown fields: a misspelled option is not obeyed in silence. The OpenAPI document is made from it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from importlib.metadata import version
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 from contramem.bank import acts
@@ -19,10 +24,176 @@ from contramem.inject.guidance import Guidance
 from contramem.monitor.guard_monitor import Obligation
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
-from contramem.server import schemas
 from contramem.server.project import Project
 from contramem.server.tokens import Scope, Token
 from contramem.traces.trajectory import Event, Outcome, Result
+
+# Bodies
+
+Name = Annotated[str, Field(max_length=500)]
+RunId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/\\?#.][^\x00-\x1f/\\?#]*$")]
+"""A part of an address. One that begins with a dot could be taken for a folder above it, as `..` is."""
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class StartRun(Body):
+    """A run that begins."""
+
+    task: Annotated[str, Field(max_length=200_000)]
+    ability: Name | None = None
+    apps: list[Name] | None = None
+    """The apps that the task is about; left out, its words tell."""
+    tools: list[Name] | None = None
+    """The functions that the agent has: it is shown cards of no others."""
+    task_id: Name | None = None
+    """No card comes back that was learned from this task."""
+    scenario_id: Name | None = None
+    run_id: RunId | None = None
+    """Asking twice with the same id starts one run."""
+    profile: Name | None = None
+
+
+class BeforeCall(Body):
+    """A call that is about to be made."""
+
+    function: Name
+    arguments: dict[str, Any] | None = None
+
+
+class CallResult(Body):
+    """What a call gave back."""
+
+    content: Any = None
+    error: str | None = None
+
+
+class ObserveEvent(Body):
+    """Something that happened in a run."""
+
+    position: Annotated[int, Field(ge=0, le=2**53)] = 0
+    actor: Literal["agent", "app", "user", "environment", "verifier"] = "agent"
+    kind: Literal["message", "call", "observation", "notification", "wait", "final", "feedback"] = "call"
+    text: str = ""
+    function: Name = ""
+    arguments: dict[str, Any] = {}
+    effect: Literal["read", "write", "wait", "finalize", "unknown"] = "unknown"
+    result: CallResult | None = None
+    time: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+
+class FinishRun(Body):
+    """How a run ended. `passed` is null when nobody knows yet; it may be told again."""
+
+    passed: bool | None = None
+    reward: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    feedback: str = ""
+
+
+class ReviewCard(Body):
+    """A person's decision about a card."""
+
+    answer: Literal["accept", "mute", "pin", "reject"]
+    by: Annotated[str, Field(min_length=1, max_length=100)]
+    reason: str = ""
+
+
+class GuidanceBody(BaseModel):
+    """Text for the agent. Empty: show nothing; `note` says why."""
+
+    text: str
+    tokens: int
+    encoding: str
+    card_ids: list[str]
+    listed: list[str]
+    note: str = ""
+
+
+class ObligationBody(BaseModel):
+    """What a card still asks for, or what was broken."""
+
+    text: str
+    guard: str
+    card_id: str
+    title: str
+    state: str
+    due: float | None = None
+
+
+class RunBody(BaseModel):
+    run_id: str
+    profile: str
+    withheld: str
+    """Why the run gets nothing: `holdout` or `off`; empty otherwise."""
+    guidance: GuidanceBody
+
+
+class MaybeGuidance(BaseModel):
+    guidance: GuidanceBody | None
+
+
+class Obligations(BaseModel):
+    obligations: list[ObligationBody]
+
+
+class Finished(BaseModel):
+    run_id: str
+
+
+class CardBody(BaseModel):
+    card_id: str
+    kind: str
+    name: str
+    status: str
+    reviewed: bool
+    card: dict[str, Any]
+
+
+class CardList(BaseModel):
+    total: int
+    cards: list[CardBody]
+
+
+class FoundCard(BaseModel):
+    card_id: str
+    kind: str
+    name: str
+    score: float
+
+
+class Found(BaseModel):
+    hits: list[FoundCard]
+
+
+class FrozenBody(BaseModel):
+    content_sha256: str
+    decision: int
+    jsonl: str
+    """The whole file, for `Memory.load`."""
+
+
+class DecisionBody(BaseModel):
+    number: int
+    at: str
+    decision: dict[str, Any]
+
+
+class History(BaseModel):
+    decisions: list[DecisionBody]
+
+
+class ErrorDetail(BaseModel):
+    status: int
+    message: str
+
+
+class ErrorBody(BaseModel):
+    error: ErrorDetail
+
+
+# Routes
 
 MAX_LISTED = 200
 encode = msgspec.json.Encoder().encode
@@ -84,7 +255,7 @@ def status_of(error: ContramemError) -> int:
     return 409 if isinstance(error, StoreError) else 422
 
 
-def start(call: Call, body: schemas.StartRun) -> dict[str, Any]:
+def start(call: Call, body: StartRun) -> dict[str, Any]:
     number, memory = call.project.memory()
     request = {name: value for name, value in body.model_dump(exclude={"run_id"}).items() if value is not None}
     run = call.project.live.start(memory, number, body.run_id, request)
@@ -98,7 +269,7 @@ def guidance(call: Call, _: None) -> dict[str, Any]:
             "guidance": guidance_json(run.guidance)}  # fmt: skip
 
 
-def before_call(call: Call, body: schemas.BeforeCall) -> dict[str, Any]:
+def before_call(call: Call, body: BeforeCall) -> dict[str, Any]:
     run = _run(call)
     given = run.before_call(body.function, body.arguments)
     if given is not None:  # what was shown is not shown again, even after a restart
@@ -113,7 +284,7 @@ def before_final(call: Call, _: None) -> dict[str, Any]:
     return {"guidance": guidance_json(given) if given else None}
 
 
-def observe(call: Call, body: schemas.ObserveEvent) -> dict[str, Any]:
+def observe(call: Call, body: ObserveEvent) -> dict[str, Any]:
     run = _run(call)
     fields = body.model_dump(exclude={"result"})
     result = Result(**body.result.model_dump()) if body.result else None
@@ -127,12 +298,12 @@ def pending(call: Call, _: None) -> dict[str, Any]:
     return {"obligations": [obligation_json(obligation) for obligation in _run(call).pending()]}
 
 
-def would_break(call: Call, body: schemas.BeforeCall) -> dict[str, Any]:
+def would_break(call: Call, body: BeforeCall) -> dict[str, Any]:
     broken = _run(call).would_break(body.function, body.arguments)
     return {"obligations": [obligation_json(obligation) for obligation in broken]}
 
 
-def finish(call: Call, body: schemas.FinishRun) -> dict[str, Any]:
+def finish(call: Call, body: FinishRun) -> dict[str, Any]:
     run = _run(call)
     run.finish(Outcome(passed=body.passed, reward=body.reward, feedback=body.feedback))
     call.project.live.note(run.run_id, "finish", body.model_dump())
@@ -163,7 +334,7 @@ def search(call: Call, _: None) -> dict[str, Any]:
     }
 
 
-def review_card(call: Call, body: schemas.ReviewCard) -> dict[str, Any]:
+def review_card(call: Call, body: ReviewCard) -> dict[str, Any]:
     card_id = _entry(call).card.card_id
     by = acts.person(call.token.name if call.token.sha256 else body.by)
     verdicts: dict[str, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
@@ -240,28 +411,93 @@ def _entry(call: Call) -> BankEntry:
 
 _BASE = "/api/v1/{project}"
 _RUN = f"{_BASE}/runs/{{run_id}}"
-S = schemas
 ROUTES = (
-    ApiRoute("start_run", "POST", f"{_BASE}/runs", "guide", start, S.StartRun, S.RunBody, "Start a run", 201),
-    ApiRoute("get_run", "GET", _RUN, "guide", guidance, None, S.RunBody, "The guidance of a run"),
-    ApiRoute("before_call", "POST", f"{_RUN}/before-call", "guide", before_call, S.BeforeCall, S.MaybeGuidance,
+    ApiRoute("start_run", "POST", f"{_BASE}/runs", "guide", start, StartRun, RunBody, "Start a run", 201),
+    ApiRoute("get_run", "GET", _RUN, "guide", guidance, None, RunBody, "The guidance of a run"),
+    ApiRoute("before_call", "POST", f"{_RUN}/before-call", "guide", before_call, BeforeCall, MaybeGuidance,
              "What to show before a call"),
-    ApiRoute("would_break", "POST", f"{_RUN}/would-break", "guide", would_break, S.BeforeCall, S.Obligations,
+    ApiRoute("would_break", "POST", f"{_RUN}/would-break", "guide", would_break, BeforeCall, Obligations,
              "What a call would break"),
-    ApiRoute("before_final", "POST", f"{_RUN}/before-final", "guide", before_final, None, S.MaybeGuidance,
+    ApiRoute("before_final", "POST", f"{_RUN}/before-final", "guide", before_final, None, MaybeGuidance,
              "What to show before the run ends"),
-    ApiRoute("pending", "GET", f"{_RUN}/pending", "guide", pending, None, S.Obligations, "What is still owed"),
-    ApiRoute("observe", "POST", f"{_RUN}/events", "record", observe, S.ObserveEvent, S.Obligations,
+    ApiRoute("pending", "GET", f"{_RUN}/pending", "guide", pending, None, Obligations, "What is still owed"),
+    ApiRoute("observe", "POST", f"{_RUN}/events", "record", observe, ObserveEvent, Obligations,
              "Tell what happened"),
-    ApiRoute("finish_run", "POST", f"{_RUN}/finish", "record", finish, S.FinishRun, S.Finished, "Tell how it ended"),
-    ApiRoute("list_cards", "GET", f"{_BASE}/cards", "read", cards, None, S.CardList, "The cards in service",
+    ApiRoute("finish_run", "POST", f"{_RUN}/finish", "record", finish, FinishRun, Finished, "Tell how it ended"),
+    ApiRoute("list_cards", "GET", f"{_BASE}/cards", "read", cards, None, CardList, "The cards in service",
              query=("offset", "limit"), slow=True),
-    ApiRoute("get_card", "GET", f"{_BASE}/cards/{{card_id}}", "read", card, None, S.CardBody, "One card", slow=True),
-    ApiRoute("review_card", "POST", f"{_BASE}/cards/{{card_id}}/review", "review", review_card, S.ReviewCard,
-             S.DecisionBody, "Decide about a card", slow=True),
-    ApiRoute("search", "GET", f"{_BASE}/search", "read", search, None, S.Found, "Cards for a task", query=("q",)),
-    ApiRoute("freeze", "POST", f"{_BASE}/freeze", "admin", freeze_bank, None, S.FrozenBody,
+    ApiRoute("get_card", "GET", f"{_BASE}/cards/{{card_id}}", "read", card, None, CardBody, "One card", slow=True),
+    ApiRoute("review_card", "POST", f"{_BASE}/cards/{{card_id}}/review", "review", review_card, ReviewCard,
+             DecisionBody, "Decide about a card", slow=True),
+    ApiRoute("search", "GET", f"{_BASE}/search", "read", search, None, Found, "Cards for a task", query=("q",)),
+    ApiRoute("freeze", "POST", f"{_BASE}/freeze", "admin", freeze_bank, None, FrozenBody,
              "The bank as one file, as it is now", slow=True),
-    ApiRoute("history", "GET", f"{_BASE}/history", "read", history, None, S.History, "Decisions, the newest first",
+    ApiRoute("history", "GET", f"{_BASE}/history", "read", history, None, History, "Decisions, the newest first",
              query=("before", "limit", "card"), slow=True),
 )  # fmt: skip
+
+
+# The OpenAPI document
+
+_NUMBERS = {"offset": 10**8, "limit": MAX_LISTED, "before": 10**8}
+_ERRORS = {
+    "400": "The request can't be read",
+    "401": "No token, or one that is not known",
+    "403": "The token lacks the scope",
+    "404": "No such project, run or card",
+    "409": "Another process is writing to the bank, or a run at another task has this id",
+    "413": "The body is too large",
+    "415": "The body isn't JSON",
+    "422": "The body or a parameter is not valid",
+    "429": "Too many requests",
+}
+
+
+@cache
+def openapi_document() -> dict[str, Any]:
+    models = {route.gives for route in ROUTES} | {route.body for route in ROUTES if route.body} | {ErrorBody}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in ordered], ref_template="#/components/schemas/{model}"
+    )
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "contramem", "version": version("contramem"),
+                 "description": "Procedural memory for agents: start a run, get guidance, report what happened."},
+        "paths": paths,
+        "components": {
+            "schemas": schemas["$defs"],
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
+    }  # fmt: skip
+
+
+def _operation(route: ApiRoute) -> dict[str, Any]:
+    names = re.findall(r"{(\w+)}", route.path)
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}} for name in names
+    ]
+    for name in route.query:
+        schema: dict[str, Any] = {"type": "string"}
+        if name in _NUMBERS:
+            schema = {"type": "integer", "minimum": 0, "maximum": _NUMBERS[name]}
+        parameters.append({"name": name, "in": "query", "schema": schema})
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "description": f"Needs the scope `{route.scope}`.",
+        "parameters": parameters,
+        "responses": {str(route.status): {"description": "Done", **_content(route.gives)}}
+        | {status: {"description": what, **_content(ErrorBody)} for status, what in _ERRORS.items()},
+    }
+    if route.body:
+        operation["requestBody"] = {"required": True, **_content(route.body)}
+    return operation
+
+
+def _content(model: type[BaseModel]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}}

@@ -21,16 +21,15 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as ConnectionScope
 
 from contramem.errors import ContramemError
-from contramem.server import api, card_pages, comparison, contrast_page, explorer, ledger_page, review
+from contramem.server import api, cards, comparison, tasks
 from contramem.server.access import COOKIE, Access, Denied
+from contramem.server.api import openapi_document
 from contramem.server.guard_rails import GuardRails
-from contramem.server.mcp_app import McpApp
-from contramem.server.observe import Metrics
-from contramem.server.openapi import openapi_document
+from contramem.server.live import McpApp
+from contramem.server.observe import Metrics, Spans
 from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
 from contramem.server.project import Project
-from contramem.server.spans import Spans
 from contramem.server.tokens import Scope, TokenFile
 
 _logger = logging.getLogger("contramem.server")
@@ -46,20 +45,20 @@ class PageRoute(NamedTuple):
 
 
 PAGES = (
-    PageRoute("/{project}/", "read", explorer.home),
-    PageRoute("/{project}/tasks", "read", explorer.tasks),
-    PageRoute("/{project}/task", "read", contrast_page.task),
-    PageRoute("/{project}/event", "read", contrast_page.event),
-    PageRoute("/{project}/run", "read", explorer.run),
-    PageRoute("/{project}/cards", "read", card_pages.cards),
-    PageRoute("/{project}/card", "read", card_pages.card),
-    PageRoute("/{project}/ledger", "read", ledger_page.ledger),
-    PageRoute("/{project}/search", "read", explorer.search),
+    PageRoute("/{project}/", "read", tasks.home),
+    PageRoute("/{project}/tasks", "read", tasks.tasks),
+    PageRoute("/{project}/task", "read", tasks.task),
+    PageRoute("/{project}/event", "read", tasks.event),
+    PageRoute("/{project}/run", "read", tasks.run),
+    PageRoute("/{project}/cards", "read", cards.cards),
+    PageRoute("/{project}/card", "read", cards.card),
+    PageRoute("/{project}/ledger", "read", cards.ledger),
+    PageRoute("/{project}/search", "read", tasks.search),
     PageRoute("/{project}/injections", "read", comparison.injections),
     PageRoute("/{project}/compare", "read", comparison.comparison),
-    PageRoute("/{project}/review", "review", review.review),
-    PageRoute("/{project}/decide", "review", review.decide, "POST"),
-    PageRoute("/{project}/undo", "review", review.undo, "POST"),
+    PageRoute("/{project}/review", "review", cards.review),
+    PageRoute("/{project}/decide", "review", cards.decide, "POST"),
+    PageRoute("/{project}/undo", "review", cards.undo, "POST"),
 )
 STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
@@ -94,7 +93,7 @@ class Server:
 
 def make_app(server: Server) -> Starlette:
     """The application for an opened server."""
-    mcp = {name: McpApp(project) for name, project in server.projects.items()}
+    mcp = {name: McpApp(project.memory()[1]) for name, project in server.projects.items()}
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -14,7 +14,7 @@ from contramem.errors import ContramemError
 from contramem.evaluate.compare import Comparison, compare
 from contramem.inject.injections import Injections, read_log, summarize
 from contramem.inject.log import Line
-from contramem.server.card_pages import card_row
+from contramem.server.cards import card_row
 from contramem.server.pages import Visit
 from contramem.server.run_index import GroupKind, RunIndex, TaskQuery
 from contramem.traces.task_key import TaskKey

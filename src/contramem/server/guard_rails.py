@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contramem.server.observe import Metrics, log_request
+from contramem.server.observe import Metrics, Spans, log_request
 from contramem.server.options import ServerOptions
-from contramem.server.spans import Spans
 
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "

@@ -1,16 +1,26 @@
-"""What operators see: Prometheus metrics, a JSON line per request, and an audit log of changes. None contains
-secrets."""
+"""What operators see: Prometheus metrics, a JSON line per request, an audit log of changes, and a span per request.
+
+None contains secrets. Spans need the extra `otel`; whoever starts the server configures where they go, for example with
+`opentelemetry-instrument`; otherwise none are made.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Protocol
 
 from contramem.whole_file import make_private
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer, TracerProvider
+
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _log = logging.getLogger("contramem.server")
@@ -74,3 +84,62 @@ def audit(path: Path | None, who: str, project: str, what: str, decision: int) -
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+# Spans
+
+
+class RequestSpan(Protocol):
+    """What is recorded about a request once it has been answered."""
+
+    def end(self, route: str, status: int, who: str, project: str) -> None: ...
+
+
+class _NoSpan:
+    def end(self, route: str, status: int, who: str, project: str) -> None:
+        pass
+
+
+class Spans:
+    """Makes spans with the tracer of `provider`, or with that of this process."""
+
+    def __init__(self, provider: TracerProvider | None = None) -> None:
+        self._tracer: Tracer | None = None
+        try:
+            from opentelemetry import trace
+        except ImportError:
+            return
+        provider = provider or trace.get_tracer_provider()
+        if not isinstance(provider, trace.ProxyTracerProvider):  # which means that nothing was configured
+            self._tracer = trace.get_tracer("contramem.server", tracer_provider=provider)
+
+    @contextmanager
+    def span(self, method: str, headers: Mapping[bytes, bytes]) -> Iterator[RequestSpan]:
+        """The span of one request; it continues the trace in the client's `traceparent` header."""
+        if self._tracer is None:
+            yield _NoSpan()
+            return
+        from opentelemetry.propagate import extract
+        from opentelemetry.trace import SpanKind
+
+        carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
+        with self._tracer.start_as_current_span(method, context=extract(carrier), kind=SpanKind.SERVER) as span:
+            yield _Recorded(span, method)
+
+
+class _Recorded:
+    def __init__(self, span: Span, method: str) -> None:
+        self._span, self._method = span, method
+
+    def end(self, route: str, status: int, who: str, project: str) -> None:
+        """Names follow OpenTelemetry's conventions for HTTP. The address is left out: it may contain a task's name."""
+        self._span.update_name(f"{self._method} {route}")
+        self._span.set_attributes(
+            {
+                "http.request.method": self._method,
+                "http.route": route,
+                "http.response.status_code": status,
+                "contramem.project": project,
+                "enduser.id": who,
+            }
+        )

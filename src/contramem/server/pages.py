@@ -87,20 +87,3 @@ def missing(visit: Visit, what: str) -> HTMLResponse:
 def render_alone(template: str, **values: Any) -> str:
     """A page that belongs to no project: log-in and errors."""
     return _JINJA.get_template(template).render(**values)
-
-
-@dataclass(frozen=True)
-class Paging:
-    """The part of a long list that a page shows."""
-
-    offset: int
-    limit: int
-    total: int
-
-    @property
-    def before(self) -> int | None:
-        return max(0, self.offset - self.limit) if self.offset else None
-
-    @property
-    def after(self) -> int | None:
-        return self.offset + self.limit if self.offset + self.limit < self.total else None

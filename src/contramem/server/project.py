@@ -21,7 +21,7 @@ from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.scratch import ScratchFolder
-from contramem.server.live_runs import LiveRuns
+from contramem.server.live import LiveRuns
 from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
 from contramem.server.run_index import RunIndex

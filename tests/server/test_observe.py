@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from starlette.testclient import TestClient
 
 from contramem.server.app import Server, make_app
+from contramem.server.observe import Spans
 from contramem.server.options import ProjectOptions, ServerOptions
-from contramem.server.spans import Spans
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 

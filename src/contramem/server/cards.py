@@ -1,0 +1,345 @@
+"""Cards in the explorer: the list, one card with everything known about it, the ledger as a timeline, and review.
+
+Review makes the same checks and the same ledger as `contramem bank review`. A form contains the digest of what its
+reader saw. If somebody else decided in the meantime, nothing is recorded and nothing is lost: the page comes back with
+both texts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from contramem.bank import acts
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card_list import saying
+from contramem.bank.difference import FieldDifference, field_differences
+from contramem.bank.frozen import complaint
+from contramem.bank.ledger import Decision, LedgerEntry
+from contramem.bank.provenance import trace_sentences
+from contramem.errors import ContramemError, GuardError
+from contramem.monitor.guard import parse_guard
+from contramem.server.listing import Listing
+from contramem.server.pages import Visit, missing
+from contramem.validate.by_hand import doubts
+
+# The ledger
+
+DECISIONS = 50
+"""On a page."""
+
+
+class DecisionRow(NamedTuple):
+    """A decision in a list."""
+
+    number: int
+    at: str
+    operation: str
+    accepted: bool
+    by: str
+    kind: str
+    reason: str
+    cards: tuple[tuple[str, str], ...]
+    """Id and text."""
+    differences: tuple[FieldDifference, ...]
+    status: str
+    can_undo: bool
+
+
+def decision_row(entry: LedgerEntry, card_id: str | None = None) -> DecisionRow:
+    decision = entry.decision
+    changes = [change for change in decision.changes if card_id in (None, change.card_id)]
+    change = changes[0] if changes else None
+    before, after = (change.before, change.after) if change else (None, None)
+    moved = f"{before.status} → {after.status}" if before and after and before.status != after.status else ""
+    return DecisionRow(
+        entry.number,
+        entry.at[:19].replace("T", " "),
+        decision.operation or "",
+        decision.accepted,
+        str(decision.by),
+        decision.by.kind,
+        decision.reason,
+        tuple((change.card_id, saying(change.after.card)) for change in decision.changes)
+        or tuple((name, name) for name in decision.card_ids),
+        field_differences(before.card, after.card) if before and after else (),
+        moved,
+        bool(decision.changes),
+    )
+
+
+def decided(visit: Visit) -> LedgerEntry | None:
+    """The decision that the address names. What a page says about it comes from the ledger, never from the address."""
+    number = visit.number("decided")
+    return next((entry for entry in visit.project.store.ledger_page(number + 1, 1) if entry.number == number), None)
+
+
+def notice(entry: LedgerEntry | None) -> str:
+    """What was done by a decision that was just made."""
+    if entry is None:
+        return ""
+    if entry.decision.reverts:
+        return f"Decision {entry.number} undoes decision {entry.decision.reverts}."
+    return f"Decision {entry.number}: {(entry.decision.operation or '').lower()} {', '.join(entry.decision.card_ids)}."
+
+
+def ledger(visit: Visit, problem: str = "", status: int = 200) -> Response:
+    """Every decision, newest first."""
+    last = visit.project.current().decision
+    before = min(visit.number("before", last + 1), last + 1)
+    entries = visit.project.store.ledger_page(before, DECISIONS)
+    older = entries[-1].number if entries and entries[-1].number > 1 else None
+    newer = before + DECISIONS if before <= last else None
+    return visit.page(
+        "ledger.html", status,
+        rows=[decision_row(entry) for entry in entries], older=older, newer=newer, last=last,
+        note=notice(decided(visit)), problem=problem,
+    )  # fmt: skip
+
+
+# Cards
+
+RUNS_LISTED = 40
+GRADES = ("enforced", "proven", "observed")
+NO_SENTENCES = ("tags", "functions_used")
+"""Fields that cannot be wrong."""
+
+
+class CardRow(NamedTuple):
+    """One card in a list."""
+
+    card_id: str
+    kind: str
+    title: str
+    ability: str
+    about: str
+    """What a function does, or when a skill applies."""
+    status: str
+    tasks: int
+    guards: int
+    reviewed: bool
+    grade: str
+
+
+CARDS = Listing(
+    "cards",
+    ("kind", "status", "grade", "ability"),
+    {
+        "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),  # skills that most tasks support come first
+        "title": lambda row: (row.title.lower(), row.card_id),
+        "tasks": lambda row: (-row.tasks, row.card_id),
+        "guards": lambda row: (-row.guards, row.card_id),
+        "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
+    },
+    is_hidden=lambda row: row.status == "retired",
+)
+
+
+def cards(visit: Visit) -> Response:
+    """The cards of the bank that contain all the words."""
+    snapshot, wanted = visit.project.current(), visit.query("q").lower().split()
+    found = snapshot.bank.entries.items()
+    rows = [card_row(entry) for card_id, entry in found if all(word in snapshot.texts[card_id] for word in wanted)]
+    return CARDS.page(visit, rows)
+
+
+def card_row(entry: BankEntry) -> CardRow:
+    card, common = entry.card, (entry.status, len(entry.support.tasks))
+    if isinstance(card, SkillCard):
+        return CardRow(card.card_id, "skill", card.title, card.ability, card.applies_when, *common, len(card.guards),
+                       entry.reviewed, entry.support.grade or "")  # fmt: skip
+    return CardRow(card.card_id, "function", card.tool, "", card.what_it_does, *common, 0, entry.reviewed, "")
+
+
+def card(visit: Visit) -> Response:
+    """One card in full: its text, its evidence, the runs that taught it, and its history."""
+    bank = visit.project.current().bank
+    entry = bank.entries.get(visit.query("id"))
+    if entry is None:
+        return missing(visit, "There is no such card in this bank.")
+    entries = visit.project.store.ledger(entry.card.card_id)
+    runs = list(dict.fromkeys(run for decision in entries for run in decision.decision.runs))
+    return visit.page(
+        "card.html",
+        entry=entry,
+        row=card_row(entry),
+        card=entry.card,
+        is_skill=isinstance(entry.card, SkillCard),
+        guards=guard_rows(entry),
+        runs=runs[:RUNS_LISTED],
+        more_runs=max(0, len(runs) - RUNS_LISTED),
+        known_tasks=_find_known_tasks(visit, [*(run.task for run in runs[:RUNS_LISTED]), *entry.support.tasks[:12]]),
+        history=[decision_row(decision, entry.card.card_id) for decision in reversed(entries)],
+        sentences=[sentence for sentence in trace_sentences(entry, entries) if sentence.field not in NO_SENTENCES],
+        related=find_related_cards(bank, entry),
+    )
+
+
+def _find_known_tasks(visit: Visit, tasks: list[str]) -> set[str]:
+    """The tasks whose runs can be opened here."""
+    return {task for task, _ in visit.project.runs.rates(set(tasks))} if tasks else set()
+
+
+class GuardRow(NamedTuple):
+    """A guard, in words and in numbers."""
+
+    text: str
+    sentence: str
+    held: int | None
+    broken: int | None
+    contradicted: int | None
+
+
+def guard_rows(entry: BankEntry) -> list[GuardRow]:
+    rows = []
+    for text in entry.card.guards if isinstance(entry.card, SkillCard) else ():
+        try:
+            sentence = parse_guard(text).sentence
+        except GuardError:
+            sentence = "This guard can't be read by this version."
+        counts = entry.support.guard_counts.get(text)
+        numbers = (counts.held, counts.broken, counts.contradicted) if counts else (None, None, None)
+        rows.append(GuardRow(text, sentence, *numbers))
+    return rows
+
+
+def find_related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
+    """Skill Cards that name the function, or the Function Cards that a skill names."""
+    if isinstance(entry.card, FunctionCard):
+        tool = entry.card.tool
+        cards = [skill.card_id for skill in bank.skills if tool in skill.functions_used]
+    else:
+        cards = [f"function::{tool}" for tool in entry.card.functions_used]
+    return [card_row(bank.entries[card_id]) for card_id in cards[:20] if card_id in bank.entries]
+
+
+def count_unreviewed(bank: Bank) -> int:
+    return sum(entry.served and not entry.reviewed for entry in bank.entries.values())
+
+
+# Review
+
+VERDICTS: dict[str, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
+
+
+class ChangedMeanwhile(Exception):
+    """Somebody else has decided about the card since the page was made."""
+
+
+def digest_of(entry: BankEntry) -> str:
+    """A digest of what a reader saw of a card."""
+    return hashlib.sha256(entry.model_dump_json().encode()).hexdigest()[:16]
+
+
+def review(visit: Visit) -> Response:
+    """The next card that no person has reviewed, or the named one."""
+    return _form(visit, visit.query("id"))
+
+
+def _form(visit: Visit, card_id: str, *, problem: str = "", draft: str = "", status: int = 200) -> Response:
+    bank = visit.project.current().bank
+    waiting = acts.to_review(bank)
+    made = decided(visit)
+    note = notice(made) + _doubts(made, bank)
+    entry = bank.entries.get(card_id) if card_id else next(iter(waiting), None)
+    if entry is None:
+        return missing(visit, "There is no such card.") if card_id else visit.page("reviewed.html", note=note)
+    place = next((number for number, other in enumerate(waiting) if other.card.card_id == entry.card.card_id), None)
+    following = waiting[place + 1] if place is not None and place + 1 < len(waiting) else None
+    history = visit.project.store.ledger(entry.card.card_id)
+    return visit.page(
+        "review.html", status,
+        entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
+        guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
+        text=draft or editable_text(entry.card), editing=bool(draft), following=following,
+        decided=made.number if made else 0, related=find_related_cards(bank, entry),
+        history=[decision_row(item, entry.card.card_id) for item in reversed(history)][:8],
+        similar=_similar(bank, entry),
+    )  # fmt: skip
+
+
+def decide(visit: Visit) -> Response:
+    """Record a person's answer and show the next card."""
+    form = visit.form
+    card_id, answer = form.get("card", ""), form.get("answer", "")
+    try:
+        entry = visit.project.record(lambda bank: _decision(visit, bank), reviewer(visit), "review")
+    except ChangedMeanwhile:
+        problem = "Somebody else decided about this card while you were reading. Nothing of yours was recorded; below "
+        problem += "is the card as it is now" + (", and your own text is in the editor." if answer == "edit" else ".")
+        return _form(
+            visit, card_id, problem=problem, draft=form.get("text", "") if answer == "edit" else "", status=409
+        )
+    except ValidationError as error:
+        return _form(visit, card_id, problem=f"Not saved: {complaint(error)}.", draft=form.get("text", ""), status=422)
+    except ContramemError as error:
+        return _form(visit, card_id, problem=f"Not saved: {error}", draft=form.get("text", ""), status=422)
+    return RedirectResponse(visit.url("review", decided=entry.number), 303)
+
+
+def undo(visit: Visit) -> Response:
+    """Undo a decision by recording a new one."""
+    number, from_review = visit.form.get("decision", ""), visit.form.get("to") == "review"
+    by = acts.person(reviewer(visit))
+    try:
+        entries = visit.project.store.ledger()
+        entry = visit.project.record(
+            lambda bank: acts.revert(entries, bank, int(number) if number.isdigit() else 0, by, visit.form["reason"]),
+            reviewer(visit),
+            "undo",
+        )
+    except ContramemError as error:
+        problem = f"Not undone: {error}"
+        return _form(visit, "", problem=problem, status=422) if from_review else ledger(visit, problem, 422)
+    return RedirectResponse(visit.url("review" if from_review else "ledger", decided=entry.number), 303)
+
+
+def reviewer(visit: Visit) -> str:
+    """The name for the ledger: the token's, or the one a person gives on their own machine."""
+    own_name = visit.form.get("by", "").strip()[:60]
+    return visit.token.name if visit.token.sha256 else own_name or visit.token.name
+
+
+def _decision(visit: Visit, bank: Bank) -> Decision:
+    form, by = visit.form, acts.person(reviewer(visit))
+    card_id, answer, reason = form.get("card", ""), form.get("answer", ""), form.get("reason", "")
+    entry = bank.find(card_id)
+    if digest_of(entry) != form.get("seen"):
+        raise ChangedMeanwhile
+    if answer in VERDICTS:
+        return acts.judge(bank, card_id, VERDICTS[answer], by, reason)
+    if answer == "merge":
+        return acts.merge(bank, card_id, [form.get("with", "")], by, reason)
+    return acts.edit(bank, card_id, form_of(entry.card).model_validate_json(form.get("text", "")), by, reason)
+
+
+def form_of(card: Card) -> type[FunctionCard] | type[SkillDelta]:
+    return FunctionCard if isinstance(card, FunctionCard) else SkillDelta
+
+
+def editable_text(card: Card) -> str:
+    """The editable part of a card, as JSON."""
+    fields = {name for name in form_of(card).model_fields if name != "version"}
+    return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
+
+
+def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:
+    """Cards of the same ability, those that share most functions first: candidates for a merge."""
+    if isinstance(entry.card, FunctionCard):
+        return []
+    own = {*entry.card.functions_used}
+    others = [card for card in bank.skills_of(entry.card.ability) if card.card_id != entry.card.card_id]
+    others.sort(key=lambda card: (-len(own & {*card.functions_used}), card.card_id))
+    return [(card.card_id, card.title) for card in others[:12]]
+
+
+def _doubts(entry: LedgerEntry | None, bank: Bank) -> str:
+    """Objections of the checks to a person's words. The words stay nevertheless."""
+    if entry is None or entry.decision.operation != "EDIT":
+        return ""
+    complaints = [str(doubt) for change in entry.decision.changes for doubt in doubts(change.after.card, bank)]
+    return f" Saved as you wrote it, but note: {' '.join(complaints)}" if complaints else ""
