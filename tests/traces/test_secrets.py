@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
 import msgspec
 import pytest
 
+from contramem.traces import trajectory
 from contramem.traces.pool import Pool
 from contramem.traces.secret_names import IN_PROSE, is_secret_name
 from contramem.traces.secrets import SecretMask, mask_secrets, secrets_in_prose
-from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
+from contramem.traces.trajectory import (
+    Event,
+    Origin,
+    Outcome,
+    Result,
+    RunUsage,
+    ShownMemory,
+    Tool,
+    Trajectory,
+)
 
 
 def run(*events: Event, source: str = "a", task: str = "Log in as bob and read the mail.") -> Trajectory:
@@ -299,3 +312,94 @@ def test_a_name_of_a_secret_before_nothing_but_signs_names_no_value() -> None:
     for space in (" ", "\u00a0", "\u2003", "\u1680", "\u205f", "\u3000"):
         for quote in "\"'`“":
             assert not list(secrets_in_prose(f"password: {quote}{space}{quote}"))
+
+
+ISSUED = "ghp_" + "0123456789abcdefABCDEF"
+LABELS = {
+    Event: {"function", "actor", "kind", "effect"},
+    Tool: {"function"},
+    Outcome: {"ended"},
+    Origin: {"file", "position"},
+    Trajectory: {"environment", "task_id", "source", "run", "text_digest", "scenario_id", "ability"},
+}
+"""Fields that hold a text and are not searched, because it is a name, a digest or one of few words. Another one is
+another place where a secret may stand: see that `sanitize` lets none in."""
+FULL = Trajectory(
+    "shop",
+    "t1",
+    "a",
+    Origin("x"),
+    (Event(0, "agent", "call", function="Shop.login", result=Result()),),
+    tools=(Tool("Shop.login"),),
+    usage=RunUsage(),
+    guidance=(ShownMemory(0, "Log in first."),),
+)
+"""A run that holds each kind of struct."""
+
+
+def structs_in(value: Any) -> list[msgspec.Struct]:
+    """`value` and every struct below it."""
+    if isinstance(value, tuple):
+        return [found for child in value for found in structs_in(child)]
+    if not isinstance(value, msgspec.Struct):
+        return []
+    return [value, *(found for field in value.__struct_fields__ for found in structs_in(getattr(value, field)))]
+
+
+def with_text(hint: Any, text: str) -> Any:
+    """A value of this type that holds the text; None if it can hold none."""
+    if get_origin(hint) is Annotated:
+        return with_text(get_args(hint)[0], text)
+    if get_origin(hint) is tuple:
+        part = with_text(get_args(hint)[0], text)
+        return None if part is None else (part,)
+    if get_origin(hint) in (Union, UnionType):
+        return next((part for kind in get_args(hint) if (part := with_text(kind, text)) is not None), None)
+    if get_origin(hint) is dict:
+        return {"note": text}
+    return text if hint in (str, Any) or "Literal" in str(hint) else None
+
+
+def test_every_text_of_every_struct_is_searched_unless_its_declaration_marks_it() -> None:
+    structs = {type(struct): struct for struct in structs_in(FULL)}
+    for kind, struct in structs.items():
+        for field, hint in get_type_hints(kind, include_extras=True).items():
+            if (value := with_text(hint, f"The token is {ISSUED} today.")) is None:
+                continue
+            planted = msgspec.structs.replace(struct, **{field: value})
+            mask = SecretMask()
+            mask.collect(planted)
+            is_left = ISSUED.encode() in msgspec.json.encode(mask.apply(planted))
+            assert is_left == (field in LABELS.get(kind, ())), f"{kind.__name__}.{field}: is it searched, or marked?"
+    every = {kind for kind in vars(trajectory).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)}
+    assert structs.keys() == every, "a new kind of struct belongs into FULL"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        pytest.param({"tools": (Tool("Shop.login", f"Log in, e.g. with {ISSUED}."),)}, id="description"),
+        pytest.param(
+            {"tools": (Tool("Shop.login", "", {"properties": {"password": {"description": f"Like {ISSUED}."}}}),)},
+            id="schema",
+        ),
+        pytest.param({"guidance": (ShownMemory(0, f"Pass {ISSUED} to Shop.login."),)}, id="guidance"),
+    ],
+)
+def test_a_marked_secret_that_stands_nowhere_else_does_not_leave_the_pool(planted: dict[str, Any]) -> None:
+    runs = [msgspec.structs.replace(run(login(user="bob"), source=source), **planted) for source in "ab"]
+    with Pool(runs) as pool:
+        (task,) = pool
+    assert ISSUED not in str(task) and "<SECRET_" in str(task)
+
+
+def test_the_schema_of_an_argument_that_is_called_a_secret_gives_none() -> None:
+    schema = {"properties": {"password": {"type": "string", "description": "of the account"}}}
+    given = msgspec.structs.replace(run(login(user="string")), tools=(Tool("Shop.login", "", schema),))
+    (masked,) = mask_secrets([given])
+    assert masked.tools == given.tools and masked.events[0].arguments == {"user": "string"}
+
+
+def test_where_an_app_is_called_like_a_secret_the_next_one_is_none() -> None:
+    given = msgspec.structs.replace(run(login(user="mail")), apps=("passwords", "mail"))
+    assert mask_secrets([given])[0].apps == ("passwords", "mail")

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from contramem.traces.identifying import PAPER, may_hold_paper, papers_in
 from contramem.traces.secret_names import IN_PROSE, is_secret_name, secrets_after_foreign_words
-from contramem.traces.trajectory import Event, Result, Trajectory, digest
+from contramem.traces.trajectory import Trajectory, digest
 
 MIN_SEARCHED_CHARS = 4
 """A shorter secret (`1234` is long enough) is masked in its field only: it stands in other texts by chance."""
@@ -101,44 +102,43 @@ _NOT_A_VALUE = re.compile(
 def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
     """The runs of one task with their secrets masked; what one run shows to be a secret is masked in all of them."""
     mask = SecretMask()
-    for run in runs:
-        for event in run.events:
-            mask.collect(event.arguments)
-            mask.collect(event.text)
-            if event.result is not None:
-                mask.collect(event.result.content)
-                mask.collect(event.result.error)
-        mask.collect(run.task)
-        mask.collect(run.system)
-        mask.collect(run.outcome.feedback)
+    mask.collect(runs)
     return [_mask_run(run, mask) for run in runs] if mask else list(runs)
 
 
 def _mask_run(run: Trajectory, mask: SecretMask) -> Trajectory:
-    replace = msgspec.structs.replace
-    task = mask.in_text(run.task)
-    return replace(
-        run,
-        task=task,
-        system=mask.in_text(run.system),
-        text_digest=run.text_digest if task == run.task else run.text_digest or digest(run.task),
-        events=tuple(_mask_event(event, mask) for event in run.events),
-        outcome=replace(run.outcome, feedback=mask.in_text(run.outcome.feedback)),
-        tools=tuple(
-            replace(tool, description=mask.in_text(tool.description), parameters=mask.apply(tool.parameters))
-            for tool in run.tools
-        ),
+    masked: Trajectory = mask.apply(run)
+    if masked.task == run.task:
+        return masked
+    return msgspec.structs.replace(masked, text_digest=run.text_digest or digest(run.task))
+
+
+@cache
+def searched_fields(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """The fields of a struct that can hold a secret, and where: "anywhere", or only "in texts". Those are all that can
+    hold a text, but for the ones that their declaration marks otherwise."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: where for name in kind.__struct_fields__ if (where := _where_secrets_are(hints[name])) != "none"}
+
+
+def _where_secrets_are(hint: Any) -> str:
+    if get_origin(hint) is Annotated:
+        marks = [meta.extra["secrets"] for meta in hint.__metadata__ if meta.extra]
+        return str(marks[0]) if marks else _where_secrets_are(hint.__origin__)
+    if hint in (int, float, bool, NoneType) or get_origin(hint) is Literal:
+        return "none"
+    parts = [part for part in get_args(hint) if part is not Ellipsis]
+    return next(
+        (where for part in parts if (where := _where_secrets_are(part)) != "none"), "none" if parts else "anywhere"
     )
 
 
-def _mask_event(event: Event, mask: SecretMask) -> Event:
-    result = event.result
-    if result is not None:
-        error = mask.in_text(result.error) if result.error else result.error
-        result = Result(mask.apply(result.content), error)
-    return msgspec.structs.replace(
-        event, text=mask.in_text(event.text), arguments=mask.apply(event.arguments), result=result
-    )
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(child)
 
 
 @lru_cache(maxsize=8192)  # the same few names stand in every run
@@ -166,7 +166,8 @@ def _name_in_pair(pair: Mapping[str, Any], key: str) -> str:
 
 def _name_of_item(items: Sequence[Any], item: object) -> str:
     """`["api_key", ...]`: what the second of two is called."""
-    return items[0] if len(items) == 2 and item is items[1] and isinstance(items[0], str) else ""
+    is_pair = isinstance(items, list) and len(items) == 2 and item is items[1]
+    return items[0] if is_pair and isinstance(items[0], str) else ""
 
 
 def _cells_of(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -273,7 +274,12 @@ class SecretMask:
 
     def collect(self, value: Any, name: str = "") -> None:
         """Take in every secret under `value`, whose own field is called `name`."""
-        if isinstance(value, dict):
+        if isinstance(value, msgspec.Struct):
+            for field, where in searched_fields(type(value)).items():
+                child = getattr(value, field)
+                for part in (child,) if where == "anywhere" else _texts_in(child):
+                    self.collect(part)
+        elif isinstance(value, dict):
             for key, child in value.items():
                 self.collect(child, _field_of(str(key), _name_in_pair(value, str(key)) or name, child))
             for column, cell in _cells_of(value):
@@ -299,16 +305,20 @@ class SecretMask:
 
     def apply(self, value: Any, name: str = "") -> Any:
         """`value` with its secrets replaced, in names of fields too."""
+        if isinstance(value, msgspec.Struct):
+            fields = searched_fields(type(value))
+            return msgspec.structs.replace(value, **{field: self.apply(getattr(value, field)) for field in fields})
         if isinstance(value, dict):
             return {
                 mask_name(key): self.apply(child, _field_of(str(key), _name_in_pair(value, str(key)) or name, child))
                 for key, child in value.items()
             }
         if isinstance(value, (list, tuple)):
-            return [self.apply(child, _name_of_item(value, child) or name) for child in value]
+            masked = [self.apply(child, _name_of_item(value, child) or name) for child in value]
+            return tuple(masked) if isinstance(value, tuple) else masked
         if isinstance(value, str):
             if name and is_secret_name(name, value):
-                return self._marks.get(value.strip(), value)
+                return self._marks.get(value.strip()) or self.in_text(value)
             return self.in_text(value)
         if isinstance(value, int) and not isinstance(value, bool) and str(value) in self._marks:
             # A number stays a number: a card must not say that a PIN is a text.

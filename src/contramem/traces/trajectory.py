@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,10 @@ Actor: TypeAlias = Literal["agent", "app", "user", "environment", "verifier"]
 Kind: TypeAlias = Literal["message", "call", "observation", "notification", "wait", "final", "feedback"]
 Effect: TypeAlias = Literal["read", "write", "wait", "finalize", "unknown"]
 Ending: TypeAlias = Literal["complete", "interrupted", "limit"]
+Label: TypeAlias = Annotated[str, msgspec.Meta(extra={"secrets": "none"})]
+"""A short name that `sanitize` lets in, or a digest. Secrets are searched for in every other text of these structs."""
+Schema: TypeAlias = Annotated[dict[str, Any], msgspec.Meta(extra={"secrets": "in texts"})]
+"""A JSON schema: an argument that is called `password` holds no secret here, but a text may."""
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -38,7 +42,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     kind: Kind
     text: str = ""
     """Of a message, notification, final answer or feedback."""
-    function: str = ""
+    function: Label = ""
     """`App.function`, of calls and of the waits and finalizations that are made by calling."""
     arguments: dict[str, Any] = {}
     effect: Effect = "unknown"
@@ -53,10 +57,10 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One function an agent could call, as it was described to it."""
 
-    function: str
+    function: Label
     """`App.function`."""
     description: str = ""
-    parameters: dict[str, Any] = {}
+    parameters: Schema = {}
     """JSON schema of the arguments."""
 
 
@@ -96,8 +100,8 @@ class RunUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Where a run was read: a file (`archive!member` inside an archive) and the place in it."""
 
-    file: str
-    position: str = ""
+    file: Label
+    position: Label = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.position}" if self.position else self.file
@@ -106,25 +110,25 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One attempt at one task by one source."""
 
-    environment: str
+    environment: Label
     """Where the task lives: benchmark and suite, domain, user mode. Task ids are unique only inside it."""
-    task_id: str
-    source: str
+    task_id: Label
+    source: Label
     """The model or agent that ran."""
     origin: Origin
     events: tuple[Event, ...]
     outcome: Outcome = Outcome()
-    run: str = "0"
+    run: Label = "0"
     """The trial. Runs of one task and source that claim the same trial are told apart when they are pooled."""
     task: str = ""
     """The text of the task: what the user asked."""
     authored: bool = False
     """The text was written with the task, so another text is another task. False for a simulated user's first turn."""
-    text_digest: str = ""
+    text_digest: Label = ""
     """Of the text as it was, where a secret in it was masked: the task stays the same task."""
-    scenario_id: str | None = None
+    scenario_id: Label | None = None
     """The group of sibling tasks this one belongs to."""
-    ability: str | None = None
+    ability: Label | None = None
     apps: tuple[str, ...] = ()
     """Available apps, where the trace names them."""
     tools: tuple[Tool, ...] = ()
