@@ -13,10 +13,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from contramem.monitor.automaton import State
 from contramem.monitor.guard import Guard
-from contramem.monitor.guard_monitor import Obligation
-from contramem.monitor.replay import MonitoredEvent, MonitoredRun
+from contramem.monitor.templates import State
+from contramem.monitor.watch import MonitoredEvent, MonitoredRun, Obligation
 
 MAX_ROWS = 60
 MAX_RULES = 12
