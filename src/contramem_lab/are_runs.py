@@ -31,7 +31,7 @@ from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
 from contramem.inject.provider import MemoryProvider, MemoryRun, NotedRun
 from contramem.inject.run import Run
-from contramem.monitor.guard_monitor import Obligation
+from contramem.monitor.watch import Obligation
 from contramem.scratch import ScratchFolder
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.read import read_traces

@@ -28,9 +28,9 @@ from contramem.contrast.flow import NOWHERE
 from contramem.errors import UsageError
 from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
 from contramem.inject.rule_lines import rule_line_of
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.actions import actions_of_run
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.guard_monitor import GuardMonitor, guards_of_card
+from contramem.monitor.watch import GuardMonitor, guards_of_card
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import PROFILES

@@ -6,6 +6,7 @@ import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.contrast.speech import asks, speech_of
+from contramem.monitor.actions import actions_of_steps
 from contramem.monitor.guard import parse_guard
 from contramem.traces.trajectory import Event
 
@@ -43,5 +44,5 @@ def test_an_offer_of_more_help_is_no_question() -> None:
 def test_a_question_by_a_call_counts_as_asking_the_user() -> None:
     asking = packet(run("a", True, call(SAY, {"content": "Which lamp do you mean?"}), ("user", "The blue."), "done"))
     assert [step.label for step in asking.runs[0].actions] == ["ask the user", "final answer"]
-    assert parse_guard("existence(ask)").check(asking.runs[0].steps) == "holds"
-    assert parse_guard(f"existence({SAY})").check(asking.runs[0].steps) == "holds"
+    assert parse_guard("existence(ask)").replay(actions_of_steps(asking.runs[0].steps)) == "holds"
+    assert parse_guard(f"existence({SAY})").replay(actions_of_steps(asking.runs[0].steps)) == "holds"

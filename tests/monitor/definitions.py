@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from contramem.contrast.flow import NOWHERE
-from contramem.monitor.action import Action
-from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.actions import Action
+from contramem.monitor.conditions import parse_pattern
+from contramem.monitor.guard import Guard
+from contramem.monitor.templates import Verdict
 
 Actions = Sequence[Action]
 

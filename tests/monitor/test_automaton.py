@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from tests.monitor.definitions import can_be_met, verdict
 
 from contramem.contrast.flow import NOWHERE, TASK
-from contramem.monitor.action import Action
-from contramem.monitor.automaton import automaton
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.relevance import relevant_functions
+from contramem.monitor.actions import Action
+from contramem.monitor.guard import parse_guard, relevant_functions
+from contramem.monitor.templates import Automaton
 
 
 class MadeAction(Action):
@@ -76,7 +75,7 @@ def guards(draw: st.DrawFn) -> str:
 @given(guards(), RUNS)
 def test_the_verdict_matches_the_definition_after_every_action(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
-    watching = automaton(guard)
+    watching = Automaton(guard)
     assert watching.verdict == verdict(guard, [])
     for length, action in enumerate(run, 1):
         watching.observe(action)
@@ -87,7 +86,7 @@ def test_the_verdict_matches_the_definition_after_every_action(text: str, run: l
 @given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
 def test_the_state_is_right_for_every_continuation_of_the_run(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
-    watching = automaton(guard)
+    watching = Automaton(guard)
     for action in run:
         watching.observe(action)
     holds_now = verdict(guard, run) != "broken"
@@ -115,7 +114,7 @@ def test_the_state_is_right_for_every_continuation_of_the_run(text: str, run: li
 def test_a_holding_guard_can_still_be_broken_and_a_pending_one_can_still_be_met(text: str) -> None:
     guard = parse_guard(text)
     for run in ([], ALPHABET[:1], ALPHABET[2:3], ALPHABET[:3], ALPHABET[2:0:-1]):
-        watching = automaton(guard)
+        watching = Automaton(guard)
         for action in run:
             watching.observe(action)
         futures = can_be_met(guard, run, ALPHABET, depth=2)
@@ -127,7 +126,7 @@ def test_a_holding_guard_can_still_be_broken_and_a_pending_one_can_still_be_met(
 def test_would_break_is_true_exactly_if_the_action_breaks_the_guard_for_good(
     text: str, run: list[MadeAction], action: MadeAction
 ) -> None:
-    watching = automaton(parse_guard(text))
+    watching = Automaton(parse_guard(text))
     for earlier in run:
         watching.observe(earlier)
     was_broken, warned = watching.state == "broken", watching.would_break(action)
@@ -139,21 +138,21 @@ def test_would_break_is_true_exactly_if_the_action_breaks_the_guard_for_good(
 @given(guards(), RUNS)
 def test_calls_of_irrelevant_functions_change_nothing(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
-    whole, filtered = automaton(guard), automaton(guard)
+    whole, filtered = Automaton(guard), Automaton(guard)
     for action in run:
         whole.observe(action)
         if relevant_functions(guard) is None or action.function in relevant_functions(guard):
             filtered.observe(action)
-    assert (filtered.state, filtered.verdict, filtered.vacuous) == (whole.state, whole.verdict, whole.vacuous)
+    assert (filtered.state, filtered.verdict) == (whole.state, whole.verdict)
 
 
 def test_a_guard_is_vacuous_until_it_is_triggered() -> None:
-    watching = automaton(parse_guard("response(Mail.search, Mail.send)"))
-    assert (watching.state, watching.vacuous) == ("holding", True)
+    watching = Automaton(parse_guard("response(Mail.search, Mail.send)"))
+    assert (watching.state, watching.verdict) == ("holding", "vacuous")
     watching.observe(ALPHABET[0])
-    assert (watching.state, watching.vacuous) == ("pending", False)
+    assert (watching.state, watching.verdict) == ("pending", "broken")
     watching.observe(ALPHABET[2])
-    assert (watching.state, watching.vacuous) == ("holding", False)
+    assert (watching.state, watching.verdict) == ("holding", "holds")
 
 
 @pytest.mark.slow

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import actions_of_run
-from contramem.monitor.comparison import satisfies, shape_of
+from contramem.monitor.actions import actions_of_run, actions_of_steps
 from contramem.monitor.guard import parse_guard
-from contramem.monitor.guard_monitor import GuardMonitor
+from contramem.monitor.values import satisfies, shape_of
+from contramem.monitor.watch import GuardMonitor
 from contramem.traces.trajectory import Trajectory
 
 TASK = "Customer Ada Byron wants 620.50 back; it is urgent."
@@ -87,7 +87,7 @@ def test_a_condition_on_data_has_the_same_verdict_on_recorded_live_and_redacted_
     redacted = packet(recorded)
     assert parsed.replay(actions_of_run(recorded), recorded.task) == verdict
     assert _watch(guard, recorded) == verdict
-    assert parsed.check(redacted.runs[0].actions, redacted.recorded["A"]) == verdict
+    assert parsed.replay(actions_of_steps(redacted.runs[0].actions, redacted.recorded["A"]), TASK) == verdict
     assert parse_guard(str(parsed)) == parsed
 
 

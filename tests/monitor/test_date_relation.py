@@ -6,8 +6,8 @@ import pytest
 from tests.made_runs import call, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import actions_of_run
-from contramem.monitor.date_relation import parse_date_relation
+from contramem.monitor.actions import actions_of_run
+from contramem.monitor.dates import parse_date_relation
 from contramem.monitor.guard import parse_guard
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.monitor.action import Action
-from contramem.monitor.automaton import automaton
+from contramem.monitor.actions import Action
 from contramem.monitor.guard import parse_guard
-from contramem.monitor.guard_monitor import GuardMonitor
+from contramem.monitor.templates import Automaton
+from contramem.monitor.watch import GuardMonitor
 from contramem.traces.trajectory import Event, Result
 
 RESPONSE = "response(Mail.order, Mail.confirm) within 60 s"
@@ -75,7 +75,7 @@ def test_the_verdict_matches_the_definition(steps: list[tuple[str, int]]) -> Non
         any(name == "confirm" and at - actions[order][1] <= 60 for name, at in actions[order + 1 :]) for order in orders
     ]
     expected = "vacuous" if not orders else "holds" if all(answered) else "broken"
-    watcher = automaton(parse_guard(RESPONSE))
+    watcher = Automaton(parse_guard(RESPONSE))
     for name, at in actions:
         watcher.observe(_act(name, at))
     assert watcher.verdict == expected

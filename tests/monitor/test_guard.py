@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.actions import actions_of_run, actions_of_steps
+from contramem.monitor.arguments import ArgumentCondition
+from contramem.monitor.conditions import Pattern
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.pattern import ArgumentCondition, Pattern
 
 READ = call("Mail.read", {"id": "m-1"}, [{"id": "m-1234"}])
 WRITE = call("Mail.delete", {"id": "m-1234"})
@@ -72,7 +73,7 @@ REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
 )
 def test_the_verdict_of_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
     made = packet(run("a", True, *calls, "Done."))
-    assert parse_guard(guard).check(made.runs[0].actions) == verdict
+    assert parse_guard(guard).replay(actions_of_steps(made.runs[0].actions)) == verdict
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_packet_and_its_recorded_run_get_the_same_verdict(steps: list[Call | t
     texts += ["at_most_once(Mail.delete)", "absence(Mail.delete[id from nowhere])", str(made)]
     for guard in map(parse_guard, texts):
         if guard.template != "covers":
-            assert guard.check(actions) == guard.replay(actions_of_run(recorded))
+            assert guard.replay(actions_of_steps(actions)) == guard.replay(actions_of_run(recorded))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.actions import actions_of_run, actions_of_steps
 from contramem.monitor.guard import parse_guard
 
 TASK = "Write to the customer about order 4711, a table for 5 on 2026-03-02."
@@ -119,7 +119,7 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
     parsed = parse_guard(guard)
     assert parsed.replay(actions_of_run(recorded), recorded.task) == verdict
     redacted = packet(recorded)
-    assert parsed.check(redacted.runs[0].actions, redacted.recorded["A"]) == verdict
+    assert parsed.replay(actions_of_steps(redacted.runs[0].actions, redacted.recorded["A"]), TASK) == verdict
     assert str(parse_guard(str(parsed))) == str(parsed)
     assert parsed.sentence.endswith(".")
 

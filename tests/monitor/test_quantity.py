@@ -6,9 +6,9 @@ import pytest
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.actions import actions_of_run, actions_of_steps
 from contramem.monitor.guard import parse_guard
-from contramem.monitor.guard_monitor import GuardMonitor
+from contramem.monitor.watch import GuardMonitor
 from contramem.traces.trajectory import Event
 
 TASK = "Insure the vase for 1,250 euros and pack it."
@@ -90,7 +90,7 @@ def test_a_calculation_gives_the_same_verdict_on_recorded_and_redacted_runs(
     parsed = parse_guard(guard)
     assert parsed.replay(actions_of_run(recorded), recorded.task) == verdict
     redacted = packet(recorded)
-    assert parsed.check(redacted.runs[0].actions, redacted.recorded["A"]) == verdict
+    assert parsed.replay(actions_of_steps(redacted.runs[0].actions, redacted.recorded["A"]), TASK) == verdict
     assert parse_guard(str(parsed)) == parsed
 
 

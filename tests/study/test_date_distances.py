@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, run
 
-from contramem.monitor.action import actions_of_run
+from contramem.monitor.actions import actions_of_run
 from contramem.monitor.guard import parse_guard
 from contramem.study.date_distances import DateDistance, measure_distances
 

@@ -13,13 +13,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from contramem.bank.card import Argument, FunctionCard, SkillCard
 from contramem.bank.support import ArgumentFacts
-from contramem.monitor.argument_condition import ArgumentCondition
-from contramem.monitor.comparison import satisfies
+from contramem.monitor.arguments import ArgumentCondition, Test
+from contramem.monitor.conditions import CallOccurs, parse_pattern
 from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.places import field_of_place, function_of_place
-from contramem.monitor.relation import Test
-from contramem.monitor.scope import CallOccurs
+from contramem.monitor.values import field_of_place, function_of_place, functions_of, satisfies
 
 _FORM_TESTS: frozenset[Test] = frozenset(("is", "like"))
 _SOURCE_TESTS: frozenset[Test] = frozenset(("from", "equals", "picks", "times", "sums", "counts", "falls"))
@@ -37,7 +34,7 @@ class Claim(NamedTuple):
     def in_words(self) -> str:
         text = self.condition.relation_in_words()
         text = f"that {text}" if self.condition.test == "picks" else text
-        for function in self.condition.functions:
+        for function in functions_of(self.condition):
             text = text.replace(f"`{function}`", f"`{function.rpartition('.')[2]}`")
         return f"not {text}" if self.forbidden else text
 
@@ -137,7 +134,7 @@ def _has_other_source(sources: Sequence[str], claim: Claim) -> bool:
     condition = claim.condition
     if claim.forbidden:
         return condition.test == "from" and _is_among(condition.value, sources)
-    places = (condition.value,) if condition.test == "from" else condition.functions
+    places = (condition.value,) if condition.test == "from" else functions_of(condition)
     return bool(sources) and bool(places) and not any(_is_among(place, sources) for place in places)
 
 

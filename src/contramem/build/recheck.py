@@ -15,7 +15,7 @@ from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import guards_of
-from contramem.monitor.packet_replay import replay
+from contramem.monitor.packets import replay
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal

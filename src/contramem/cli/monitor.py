@@ -22,11 +22,9 @@ from contramem.bank.locate import load_bank
 from contramem.cli.kit import SectionedCommand
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.errors import GuardError, UsageError
-from contramem.monitor.automaton import State
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.guard_monitor import Obligation, WatchedGuard, guards_of_card
-from contramem.monitor.names import suggest_full_names, suggest_name
-from contramem.monitor.replay import MonitoredEvent, MonitoredRun, replay_run
+from contramem.monitor.guard import Guard, parse_guard, suggest_full_names, suggest_name
+from contramem.monitor.templates import State
+from contramem.monitor.watch import MonitoredEvent, MonitoredRun, Obligation, WatchedGuard, guards_of_card, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever

@@ -31,7 +31,7 @@ from contramem.retrieve.retriever import Retrieval
 
 if TYPE_CHECKING:
     from contramem.inject.rule_lines import RuleLine
-    from contramem.monitor.guard_monitor import Obligation
+    from contramem.monitor.watch import Obligation
 
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"

@@ -14,7 +14,7 @@ import msgspec
 from contramem.errors import ServerError, UsageError
 from contramem.inject.guidance import Guidance
 from contramem.monitor.guard import parse_guard
-from contramem.monitor.guard_monitor import Obligation
+from contramem.monitor.watch import Obligation
 from contramem.retrieve.profiles import Profile
 from contramem.traces.trajectory import Event, Outcome, Tool
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from contramem.bank.card import SkillCard
 from contramem.counting import count_tokens
 from contramem.inject.budget import in_lines
+from contramem.monitor.conditions import CallOccurs, Condition, Pattern, TaskSays, parse_pattern
 from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.pattern import Pattern, parse_pattern
-from contramem.monitor.scope import CallOccurs, Condition, TaskSays
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.effects import effect_of
 

@@ -37,7 +37,7 @@ from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
     from contramem.inject.remote import RemoteMemory
-    from contramem.monitor.guard_monitor import Obligation
+    from contramem.monitor.watch import Obligation
 
 
 class Memory:

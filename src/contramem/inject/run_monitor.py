@@ -7,7 +7,7 @@ from typing import Literal
 
 from contramem.bank.card import SkillCard
 from contramem.monitor.guard import Guard
-from contramem.monitor.guard_monitor import GuardMonitor, Obligation
+from contramem.monitor.watch import GuardMonitor, Obligation
 from contramem.traces.trajectory import Event
 
 

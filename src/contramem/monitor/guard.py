@@ -11,10 +11,10 @@
     known_value(F.arg)      F gets for `arg` only values that had been seen before the call
     covers(A.field, F.arg)  every value that A returned under `field` is given to an F that works
 
-Functions are `App.function`, may have conditions on their arguments, and may be classes of functions (pattern.py). A
+Functions are `App.function`, may have conditions on their arguments, and may be classes of functions (conditions.py). A
 guard may end in `within 60 s`, a deadline on the clock of the run: B must come at most 60 s after A (for `existence`,
 after the start; for `not_succession`, B must not come within that time). It may end in `when CONDITION`: it then
-applies only to runs in which the condition becomes true (scope.py), and in `unless CONDITION`: it then does not apply
+applies only to runs in which the condition becomes true, and in `unless CONDITION`: it then does not apply
 to runs in which that becomes true. `precedence` and `known_value` ignore a failed call that the agent retried later.
 """
 
@@ -23,23 +23,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import NamedTuple, get_args
 
 from contramem.errors import GuardError
-from contramem.monitor.action import Action, actions_of_steps
-from contramem.monitor.comparison import write_number
-from contramem.monitor.names import suggest_name
-from contramem.monitor.pattern import Pattern, parse_pattern
-from contramem.monitor.scope import CallOccurs, Condition, parse_when
-from contramem.monitor.template import FORMS, Demand, Template, TemplateForm
-
-if TYPE_CHECKING:
-    from contramem.contrast.step import Step
-    from contramem.traces.trajectory import Trajectory
-
-Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
-"""Vacuous: nothing that the guard applies to happened, so it holds without having been tested."""
+from contramem.monitor.actions import Action
+from contramem.monitor.conditions import (
+    CallOccurs,
+    Condition,
+    Pattern,
+    TaskSays,
+    deciding_functions,
+    parse_pattern,
+    parse_when,
+)
+from contramem.monitor.templates import FORMS, Automaton, Demand, Template, TemplateForm, Verdict
+from contramem.monitor.values import arguments_of, functions_of, write_number
 
 
 class Guard(NamedTuple):
@@ -62,7 +62,7 @@ class Guard(NamedTuple):
     """The number in `at_most` and `at_least`."""
     unless: str | None = None
     """The exception, in its text form: runs in which it becomes true are excepted. Empty means that it is known to be
-    true (task_facts.py)."""
+    true of the task (watch.py)."""
 
     def __str__(self) -> str:
         inside = self._inside()
@@ -122,15 +122,10 @@ class Guard(NamedTuple):
         return self.form.demand
 
     @property
-    def follows_a_call(self) -> bool:
-        """Whether it demands something after every call of its first function."""
-        return self.form.follows_first
-
-    @property
     def functions(self) -> tuple[str, ...]:
         """Every function that the guard names, including those that values come from. Function classes name none."""
         named = [*self.patterns, *self.conditions, *self.exceptions]
-        return tuple(dict.fromkeys(name for part in named for name in part.functions))
+        return tuple(dict.fromkeys(name for part in named for name in functions_of(part)))
 
     @property
     def arguments(self) -> tuple[tuple[str, str], ...]:
@@ -139,7 +134,7 @@ class Guard(NamedTuple):
             (pattern.function, argument)
             for pattern in self.patterns
             for condition in pattern.conditions
-            for argument in condition.arguments
+            for argument in (condition.argument, *arguments_of(condition))
         ]
         asked.append((self.patterns[1 if self.form.takes_two else 0].function, self.argument))
         return tuple((function, argument) for function, argument in asked if function and argument)
@@ -193,20 +188,30 @@ class Guard(NamedTuple):
             when=when,
         )
 
-    def check(self, steps: Sequence[Step], recorded: Trajectory | None = None) -> Verdict:
-        """The verdict on a finished run of a packet, from its steps or its actions. Conditions on amounts, words and
-        times also need the `recorded` run, because steps are redacted."""
-        return self.replay(actions_of_steps(steps, recorded), recorded.task if recorded else "")
-
     def replay(self, actions: Iterable[Action], task: str = "") -> Verdict:
-        """The verdict on a finished run with these actions. `actions_of_run` gives those of a recorded run."""
-        from contramem.monitor.automaton import automaton  # automaton.py imports this module
-
-        watcher = automaton(self, task)
+        """The verdict on a finished run with these actions: of a recorded run, or of the steps of a packet. Conditions
+        on amounts, words and times also need the recorded run, because steps are redacted."""
+        automaton = Automaton(self, task)
         for action in actions:
-            watcher.observe(action)
-        return watcher.verdict
+            automaton.observe(action)
+        return automaton.verdict
 
+
+@lru_cache(maxsize=1 << 14)  # asked for each guard and run
+def relevant_functions(guard: Guard) -> frozenset[str] | None:
+    """The functions whose calls can change the state of the guard. None if any action can."""
+    names = [parse_pattern(text).function for text in (guard.function, guard.then) if text]
+    names += [name for condition in (*guard.conditions, *guard.exceptions) for name in deciding_functions(condition)]
+    return frozenset(names) if all(names) else None
+
+
+def heard_functions(guard: Guard) -> frozenset[str] | None:
+    """The functions that the guard is about: runs that call none of them share one verdict. None: it may be any."""
+    asks_for_request = any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
+    return None if asks_for_request else relevant_functions(guard)
+
+
+# Reading
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _ENDING = re.compile(r"(?:within\s+(\d+(?:\.\d+)?)\s*(s|min|h|d)\b)?\s*(?:when\s+(\S.*))?", re.DOTALL)
@@ -375,3 +380,24 @@ def _depths(text: str) -> Iterable[tuple[int, int]]:
         quoted = character == '"'
         depth += (character in "([") - (character in ")]")
         yield index, depth
+
+
+# Suggestions for a name that does not exist
+
+
+def suggest_name(name: str, names: Iterable[str]) -> str:
+    """` Perhaps Mail.search?`, or "" if no name is close. The same function name in any app counts as close."""
+    candidates = sorted(names)
+    same = [candidate for candidate in candidates if candidate.rpartition(".")[2] == name.rpartition(".")[2]]
+    near = same or get_close_matches(name, candidates, n=1)
+    return f" Perhaps {near[0]}?" if near else ""
+
+
+def suggest_full_names(text: str, functions: Iterable[str]) -> str:
+    """` Write Mail.search.` if `text` names `search`: forgetting the app is a common mistake in guards."""
+    by_name = {function.rpartition(".")[2]: function for function in sorted(functions)}
+    meant = [by_name[word] for word in _WORD.findall(text.partition("(")[2]) if word in by_name]
+    return f" Write {' and '.join(dict.fromkeys(meant))}." if meant else ""
+
+
+_WORD = re.compile(r"(?<![\w.])\w+(?![\w.])")

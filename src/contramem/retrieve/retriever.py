@@ -32,7 +32,7 @@ from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
 if TYPE_CHECKING:
-    from contramem.monitor.scope import TaskSays
+    from contramem.monitor.conditions import TaskSays
     from contramem.retrieve.bm25 import Integers
 
 MIN_SHARED = 6
@@ -364,8 +364,8 @@ def _families_of(words: list[str]) -> frozenset[str]:
 
 def _request_tests(card: Card) -> _RequestTests:
     """The conditions of a skill's guards on the request; none if one of its guards has no such condition."""
+    from contramem.monitor.conditions import TaskSays
     from contramem.monitor.guard import guards_of  # parsing guards takes time to import
-    from contramem.monitor.scope import TaskSays
 
     guards = guards_of(card.guards) if isinstance(card, SkillCard) else ()
     tests = [tuple(test for test in guard.conditions if isinstance(test, TaskSays)) for guard in guards]

@@ -21,7 +21,7 @@ from contramem.bank.card import SkillCard
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.errors import ContramemError, StoreError
 from contramem.inject.guidance import Guidance
-from contramem.monitor.guard_monitor import Obligation
+from contramem.monitor.watch import Obligation
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.server.project import Project

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from contramem.monitor.comparison import shape_of
+from contramem.monitor.actions import Action
+from contramem.monitor.values import shape_of
 from contramem.study.masks import Mask, mask_of
 from contramem.study.measures import Measure, find_measures
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_relations, is_text
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
@@ -64,7 +64,7 @@ def find_uses(run: StudyRun) -> RunUses:
     return run.recorded.memo.get("uses", lambda: _read_uses(run.recorded.calls))
 
 
-def _read_uses(calls: Sequence[RecordedAction]) -> RunUses:
+def _read_uses(calls: Sequence[Action]) -> RunUses:
     seen, uses = SeenFields(), list[ArgumentUse]()
     for number, call in enumerate(calls):
         seen.look_back(call)
@@ -72,7 +72,7 @@ def _read_uses(calls: Sequence[RecordedAction]) -> RunUses:
     return RunUses(tuple(uses), tuple(seen.places()), frozenset(seen.lists))
 
 
-def _read_use(argument: str, number: int, call: RecordedAction, seen: SeenFields) -> ArgumentUse:
+def _read_use(argument: str, number: int, call: Action, seen: SeenFields) -> ArgumentUse:
     value = call.arguments[argument]
     return ArgumentUse(
         call.function,
@@ -102,7 +102,7 @@ class CallOfRun(NamedTuple):
     use: ArgumentUse
 
     @property
-    def recorded(self) -> RecordedAction:
+    def recorded(self) -> Action:
         return self.run.recorded.calls[self.use.call]
 
     @property

@@ -18,13 +18,13 @@ import msgspec
 
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
-from contramem.monitor.comparison import is_same, read_number, write_number, write_value
+from contramem.monitor.actions import Action
 from contramem.monitor.dates import WRITTEN_DATE
 from contramem.monitor.results import count_items, decode_result, walk
+from contramem.monitor.values import is_same, read_number, write_number, write_value
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.date_distances import DateDistance, measure_distances
 from contramem.study.masks import Mask, RunsInOrder
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
 
@@ -237,7 +237,7 @@ def _read_run(run: StudyRun) -> _RunFacts:
     return run.recorded.memo.get("facts", lambda: _find_facts(run.recorded.calls, run.trajectory.task))
 
 
-def _find_facts(calls: Sequence[RecordedAction], task: str) -> _RunFacts:
+def _find_facts(calls: Sequence[Action], task: str) -> _RunFacts:
     numbers, found, items = list[tuple[Place, float]](), list[tuple[Place, str]](), []
     dates = list[tuple[str, str, str]]()
     for call in calls:
@@ -294,14 +294,14 @@ def _read_scalar(name: str, value: Any) -> float | str | None:
     return write_word(value) if is_category(value, name) else None
 
 
-def _arguments_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
+def _arguments_of(call: Action) -> Iterator[tuple[Slot, Any]]:
     for name, value in call.arguments.items():
         if isinstance(value, (str, int, float)):
             yield Slot(call.function, name, False), value
 
 
-def _facts_returned(call: RecordedAction) -> _Facts:
-    content = call.event.result.content if call.event.result is not None else None
+def _facts_returned(call: Action) -> _Facts:
+    content = call.content
     if isinstance(content, str):
         return _read_text(call.function, content)
     return _read_result(call.function, call.result())
@@ -330,7 +330,7 @@ def names_an_amount(name: str) -> bool:
     return _NO_AMOUNTS.isdisjoint(words(name))
 
 
-def _is_key(slot: Place, number: float, call: RecordedAction) -> bool:
+def _is_key(slot: Place, number: float, call: Action) -> bool:
     """Is it what the call was asked for? That is what the record is known by, and no amount."""
     return slot.name in call.arguments and is_same(call.arguments[slot.name], number)
 

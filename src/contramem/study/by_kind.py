@@ -13,6 +13,7 @@ from functools import partial
 
 from contramem.grading import MAX_CHANCE_UNOPPOSED, contradicts
 from contramem.monitor.guard import Guard
+from contramem.monitor.values import functions_of
 from contramem.study.contenders import Contenders
 from contramem.study.explain import Difference, explain
 from contramem.study.replays import replay_guard
@@ -118,7 +119,7 @@ class _KindSearch:
 def _is_conditional(guard: Guard) -> bool:
     """Does it already have a condition, beyond the call that it is about? With a second one, nearly anything fits the
     few tasks of a kind."""
-    return any(not set(condition.functions) <= {guard.target} for condition in guard.conditions)
+    return any(not set(functions_of(condition)) <= {guard.target} for condition in guard.conditions)
 
 
 def _find_broken(guard: Guard, runs: Sequence[StudyRun]) -> list[StudyRun]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.contrast.form import is_field
-from contramem.monitor.comparison import read_number, take_number, write_number
-from contramem.monitor.quantity import is_near
+from contramem.monitor.actions import Action
+from contramem.monitor.values import is_near, read_number, take_number, write_number
 from contramem.study.atoms import names_an_amount
 from contramem.study.record_ways import find_ways
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenChoice, SeenFields
 from contramem.study.seen_relation import SeenRelation
 
@@ -22,7 +21,7 @@ MAX_SHARE = 3
 """The largest multiple, in steps of a hundredth, that is taken for a surcharge or a share."""
 
 
-def find_calculations(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def find_calculations(value: float, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """Is it an amount that was seen, rounded or with something added, a share of it, or the product of such an amount
     and another argument?"""
     numbers = ((name, take_number(own)) for name, own in call.arguments.items())
@@ -49,7 +48,7 @@ def _from_one(value: float, place: str, base: float) -> Iterator[SeenRelation]:
         yield SeenRelation("equals", f"{write_number(round(share, 2))} times {place}")
 
 
-def _from_record(value: float, choice: SeenChoice, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def _from_record(value: float, choice: SeenChoice, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """Is it an amount of the record, rounded? Then how the record may have been chosen."""
     for field, own in choice.record.items():
         amount = read_number(own) if is_field(field) and names_an_amount(field) else None

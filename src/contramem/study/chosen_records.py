@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
-from contramem.monitor.comparison import plain_text
+from contramem.monitor.actions import Action
 from contramem.monitor.results import count_items, decode_result, list_records
-from contramem.study.recorded_actions import RecordedAction
+from contramem.monitor.values import plain_text
 
 MAX_RECORDS = 40
 """Of one result."""
@@ -43,7 +43,7 @@ Records: TypeAlias = dict[str, dict[str, Any]]
 """By what names them."""
 
 
-def find_chosen(calls: Sequence[RecordedAction]) -> Iterator[tuple[ChosenField, Any]]:
+def find_chosen(calls: Sequence[Action]) -> Iterator[tuple[ChosenField, Any]]:
     """The fields of the records that changes are about, with their values."""
     listed: list[tuple[str, Records]] = []
     for call in calls:
@@ -58,8 +58,8 @@ def find_chosen(calls: Sequence[RecordedAction]) -> Iterator[tuple[ChosenField, 
                 yield from _find_fields(call.function, argument, value, listed)
 
 
-def _records_of(call: RecordedAction) -> Records:
-    content = call.event.result.content if call.event.result is not None else None
+def _records_of(call: Action) -> Records:
+    content = call.content
     return _read_text(content) if isinstance(content, str) else _index_records(call.result())
 
 

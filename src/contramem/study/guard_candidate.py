@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.template import Template
+from contramem.monitor.templates import Template
 from contramem.study.masks import GuardMasks
 from contramem.study.seen_relation import SeenRelation
 

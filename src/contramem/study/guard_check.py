@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from contramem.errors import GuardError
-from contramem.monitor.argument_condition import ArgumentCondition
-from contramem.monitor.comparison import shape_of
-from contramem.monitor.guard import Guard
-from contramem.monitor.names import suggest_name
-from contramem.monitor.places import function_of_place, is_field_place
+from contramem.monitor.actions import Action
+from contramem.monitor.arguments import ArgumentCondition
+from contramem.monitor.conditions import CallOccurs, TaskSays
+from contramem.monitor.guard import Guard, suggest_name
 from contramem.monitor.results import field_values, nested_lists, walk
-from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, ItemsReturned, TaskSays
-from contramem.study.recorded_actions import RecordedAction
+from contramem.monitor.values import fields_of, function_of_place, functions_of, is_field_place, shape_of
 from contramem.study.run_set import StudyRun
 
 MAX_NAMES = 12
@@ -72,7 +70,9 @@ def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
                 unmet.append(f"No request fits `{condition}`.")
         elif isinstance(condition, CallOccurs):
             continue  # its pattern is among those of the guard
-        elif not any(condition.matches(call) for function in condition.functions for call in _calls_of(runs, function)):
+        elif not any(
+            condition.matches(call) for function in functions_of(condition) for call in _calls_of(runs, function)
+        ):
             unmet.append(f"No result fits `{condition}`.")
     return unmet
 
@@ -83,32 +83,24 @@ def _fields_of(guard: Guard) -> Iterator[tuple[str, str]]:
         yield guard.patterns[0].function, guard.field
     for pattern in guard.patterns:
         for test in pattern.conditions:
-            yield from test.fields
+            yield from fields_of(test)
     for condition in (*guard.conditions, *guard.exceptions):
-        if isinstance(condition, FieldReturned):
-            yield from condition.fields
-        if isinstance(condition, FieldSum):
-            yield condition.function, condition.field
-        if isinstance(condition, ItemsReturned) and condition.inside:
-            yield condition.function, condition.inside
-        if isinstance(condition, (ItemsReturned, FieldSum)):
-            yield from ((condition.function, each.field) for each in condition.filters)
+        if not isinstance(condition, CallOccurs):
+            yield from fields_of(condition)
 
 
-def _calls_of(runs: Iterable[StudyRun], function: str) -> Iterator[RecordedAction]:
+def _calls_of(runs: Iterable[StudyRun], function: str) -> Iterator[Action]:
     """Runs that do not call it are not even loaded."""
     return (call for run in runs if function in run.called for call in run.recorded.calls if call.function == function)
 
 
-def _has_field(call: RecordedAction, field: str) -> bool:
+def _has_field(call: Action, field: str) -> bool:
     """A value or a list under this name."""
     result = call.result()
     return next(field_values(result, field), None) is not None or next(nested_lists(result, field), None) is not None
 
 
-def _list_names(
-    runs: Sequence[StudyRun], function: str, names_of: Callable[[RecordedAction], Iterable[str]]
-) -> list[str]:
+def _list_names(runs: Sequence[StudyRun], function: str, names_of: Callable[[Action], Iterable[str]]) -> list[str]:
     calling = [run for run in runs if function in run.called][:MAX_RUNS_FOR_NAMES]
     counts = Counter(name for call in _calls_of(calling, function) for name in set(names_of(call)))
     return [name for name, _ in counts.most_common(MAX_NAMES)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from contramem.monitor.choice import Way, parse_choice
-from contramem.monitor.comparison import plain_text
+from contramem.monitor.choices import Way, parse_choice
+from contramem.monitor.conditions import Pattern, parse_pattern
 from contramem.monitor.guard import Guard
-from contramem.monitor.pattern import Pattern, parse_pattern
-from contramem.monitor.places import function_of_place
+from contramem.monitor.values import function_of_place, plain_text
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.relations import find_relations
 from contramem.study.replays import replay_guard

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from contramem.monitor.comparison import plain_text, read_number, write_number
+from contramem.monitor.actions import Action
+from contramem.monitor.values import plain_text, read_number, write_number
 from contramem.study.atoms import names_an_amount
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.relations import find_distances, is_text
 from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import SeenRelation
@@ -49,7 +49,7 @@ class Measure(NamedTuple):
         return SeenRelation("has", f"{bound} {count} {self.unit}")
 
 
-def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[Measure, float]]:
+def find_measures(value: Any, argument: str, call: Action, seen: SeenFields) -> Iterator[tuple[Measure, float]]:
     """What can be measured about the value, and how much it is."""
     if isinstance(value, list):
         yield Measure("items"), len(value)

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from contramem.contrast.form import is_field
-from contramem.monitor.choice import rank_key
-from contramem.monitor.comparison import plain_text, write_value
+from contramem.monitor.actions import Action
+from contramem.monitor.choices import rank_key
+from contramem.monitor.values import plain_text, write_value
 from contramem.study.atoms import is_category, write_word
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenChoice, SeenFields
 from contramem.study.seen_relation import SeenRelation
 
@@ -25,7 +25,7 @@ _NOTHING = (0, 0.0, "")
 """The `rank_key` of 0: places, seats or stock that are used up."""
 
 
-def find_ways(choice: SeenChoice, value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def find_ways(choice: SeenChoice, value: Any, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """How the record may have been chosen among those beside it. `value` is what it is known by."""
     function, chosen, records = choice
     if function == call.function:
@@ -58,7 +58,7 @@ def join_pairs(
             yield both, f"{test}, {other}"
 
 
-def _same_elsewhere(field: str, own: Any, call: RecordedAction, function: str, seen: SeenFields) -> Iterator[str]:
+def _same_elsewhere(field: str, own: Any, call: Action, function: str, seen: SeenFields) -> Iterator[str]:
     """The fields of other results that have the same value: the climate that the object needs. A short value stands in
     many fields, so there the name has to be the same."""
     for other, place in seen.fields_with_text(plain_text(own)):

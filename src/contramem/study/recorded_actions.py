@@ -5,39 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import Any
 
 from contramem.contrast.flow import Flow
 from contramem.contrast.packet import Memo
 from contramem.contrast.taint import find_tainted_calls
-from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
-from contramem.monitor.automaton import automaton
-from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import relevant_functions
-from contramem.monitor.scope import Condition, TaskSays
-from contramem.monitor.task_facts import HowMet, find_how_met
+from contramem.monitor.actions import Action, ActionStream
+from contramem.monitor.conditions import Condition, TaskSays, deciding_functions
+from contramem.monitor.guard import Guard, relevant_functions
+from contramem.monitor.packets import HowMet, find_how_met
+from contramem.monitor.templates import Automaton, Verdict
 from contramem.study.run_outline import RunOutline
-from contramem.traces.trajectory import Event, Trajectory
-
-
-class RecordedAction(EventAction):
-    """A call of a finished run. Where its values came from is computed for the whole run on first use."""
-
-    __slots__ = ("_run",)
-
-    def __init__(self, event: Event, seen: SeenValues, run: RecordedActions) -> None:
-        super().__init__(event, seen)
-        self._run = run
-
-    @property
-    def event(self) -> Event:
-        return self._event
-
-    def origin(self, argument: str) -> str | None:
-        return self._run.origins[self._event.position].get(argument)
-
-    def result(self) -> Any:
-        return super().result() if self.worked else None
+from contramem.traces.trajectory import Trajectory
 
 
 class RecordedActions:
@@ -58,17 +36,17 @@ class RecordedActions:
         """What was asked about it."""
         self._origins = origins
         self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
-        stream = ActionStream(run.task, lambda event, seen: RecordedAction(event, seen, self))
+        stream = ActionStream(run.task, lambda event, argument: self.origins[event.position].get(argument))
         self.actions: list[Action] = []
         for event in run.events:
             action = stream.take(event)
-            if action is not None and not (event.position in tainted and isinstance(action, RecordedAction)):
+            if action is not None and not (event.position in tainted and action.kind == "call"):
                 self.actions.append(action)
             stream.close(event)
 
     @cached_property
-    def calls(self) -> list[RecordedAction]:
-        return [action for action in self.actions if isinstance(action, RecordedAction)]
+    def calls(self) -> list[Action]:
+        return [action for action in self.actions if action.kind == "call"]
 
     @cached_property
     def outline(self) -> RunOutline:
@@ -95,7 +73,7 @@ class RecordedActions:
         """Did the run follow or break the guard, by what it shows itself?"""
         if guard.when or guard.unless is not None:
             return self.replay(guard.bare) if self._is_in_scope(guard) else "vacuous"
-        watcher = automaton(guard, self.run.task)
+        watcher = Automaton(guard, self.run.task)
         # Every action moves the clock of a deadline.
         for action in self._heard(relevant_functions(guard) if guard.within is None else None):
             watcher.observe(action)
@@ -110,7 +88,7 @@ class RecordedActions:
         """Whether the condition becomes true in this run, and if it is then a fact about its task."""
         if isinstance(condition, TaskSays):
             return "in this run" if condition.matches_task(self.run.task) else ""
-        heard = condition.relevant_functions
+        heard = deciding_functions(condition)
         return find_how_met(condition, self._heard(frozenset(heard) if all(heard) else None))
 
     def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:

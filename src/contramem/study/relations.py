@@ -9,14 +9,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from contramem.contrast.form import is_field
-from contramem.monitor.comparison import plain_text, read_number, shape_of, take_number, write_number, write_value
-from contramem.monitor.date_relation import DAYS, DISTANCES, MONTH_ENDS, DateRelation
-from contramem.monitor.dates import read_time
-from contramem.monitor.quantity import is_near
+from contramem.monitor.actions import Action
+from contramem.monitor.dates import DAYS, DISTANCES, MONTH_ENDS, DateRelation, read_time
+from contramem.monitor.values import is_near, plain_text, read_number, shape_of, take_number, write_number, write_value
 from contramem.study.atoms import is_category, is_word, names_an_amount, write_word
 from contramem.study.calculations import FACTORS, find_calculations
 from contramem.study.record_ways import MIN_DISTINCT, find_ways, join_pairs
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenFields
 from contramem.study.seen_relation import GIVEN, SeenRelation
 
@@ -37,7 +35,7 @@ _DIGITS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
-def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def find_relations(value: Any, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """What a guard could demand of an argument with this value."""
     yield GIVEN
     if isinstance(value, list):
@@ -87,8 +85,8 @@ def _read_amount(value: Any) -> float | None:
     return take_number(value)
 
 
-def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
-    for base in call.task_numbers():
+def _multiples(value: float, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
+    for base in call.history.task_numbers:
         for factor in (1, *FACTORS):
             if base and is_near(value, base * factor):
                 yield SeenRelation("times", f"{write_number(factor)} of task")
@@ -98,7 +96,7 @@ def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator
                 yield SeenRelation("times", f"{write_number(factor)} of {function}.{field}")
 
 
-def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def _totals(value: float, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """What the number is the sum or count of: all records of a result, or those with a word."""
     for function, records in seen.latest_records():
         if function == call.function:
@@ -140,7 +138,7 @@ def _add_up(records: Sequence[dict[str, Any]]) -> dict[str, float]:
     return totals
 
 
-def _comparisons(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def _comparisons(value: float, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """Is it more than an amount that was seen, or at most as much?"""
     for place, number in seen.single_amounts(call.function):
         yield SeenRelation(">" if value > number else "<=", place)
@@ -149,7 +147,7 @@ def _comparisons(value: float, call: RecordedAction, seen: SeenFields) -> Iterat
 # Dates
 
 
-def _days(value: str, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def _days(value: str, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """The day of the week, and the distance to a date that was seen."""
     time = read_time(value)
     if time is None:
@@ -174,7 +172,7 @@ def _other_units(time: datetime, days: int, side: str, place: str) -> Iterator[S
             yield SeenRelation("falls", f"{int(count)} {unit}{'' if count == 1 else 's'} {side} {place}")
 
 
-def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[str, int]]:
+def find_distances(value: Any, call: Action, seen: SeenFields) -> Iterator[tuple[str, int]]:
     """How many days the value lies after each date that was seen, after the request's date and after the dates in other
     arguments of the call."""
     time = read_time(value) if isinstance(value, str) else None
@@ -190,7 +188,7 @@ def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
 # Texts
 
 
-def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def find_mentions(text: str, call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """The fields of earlier results whose value the text contains, unless the request names it."""
     tokens = [token.rstrip(".'") for token in _TOKEN.findall(text.casefold())]
     task = call.history.plain_task
@@ -206,7 +204,7 @@ def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator
 # Places
 
 
-def _places(values: Sequence[Any], call: RecordedAction, seen: SeenFields) -> Iterator[SeenRelation]:
+def _places(values: Sequence[Any], call: Action, seen: SeenFields) -> Iterator[SeenRelation]:
     """The fields of earlier results that contain all values; or the request."""
     if all(plain_text(value) in call.history.plain_task for value in values):
         yield SeenRelation("from", "task")

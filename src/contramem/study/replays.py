@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contramem.monitor.automaton import automaton
-from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import heard_functions
-from contramem.monitor.scope import Condition, TaskSays
+from contramem.monitor.conditions import Condition, TaskSays, deciding_functions
+from contramem.monitor.guard import Guard, heard_functions
+from contramem.monitor.templates import Automaton, Verdict
 from contramem.study.masks import GuardMasks, Mask, bits_of, mask_of_places, select_bits
 from contramem.study.run_set import RunAnswers, StudyRun
 
@@ -49,7 +48,7 @@ class Replays:
         calling = scope & self._answers.find_calling(heard)
         verdicts = self._answers.ask(guard, calling, lambda place: self._run_at[place].recorded.replay(guard))
         kept, broken = (verdicts.get(verdict, 0) & calling for verdict in ("holds", "broken"))
-        idle: dict[Verdict, Mask] = {automaton(guard).verdict: scope & ~calling}
+        idle: dict[Verdict, Mask] = {Automaton(guard).verdict: scope & ~calling}
         return GuardMasks(kept | idle.get("holds", 0), broken | idle.get("broken", 0))
 
     def _meet_all(self, conditions: Iterable[Condition]) -> Mask:
@@ -62,8 +61,8 @@ class Replays:
 
     def _find_meeting(self, condition: Condition) -> Mask:
         """The runs in which it becomes true. What one run of a task was shown holds for the task's other runs
-        (monitor/task_facts.py)."""
-        heard = condition.relevant_functions if not isinstance(condition, TaskSays) else ("",)
+        (monitor/packets.py)."""
+        heard = deciding_functions(condition) if not isinstance(condition, TaskSays) else ("",)
         calling = self._every & self._answers.find_calling(heard if all(heard) else None)
         met = self._answers.ask(condition, calling, lambda place: self._run_at[place].recorded.meets(condition))
         here, facts = (met.get(how, 0) & self._every for how in ("in this run", "as a fact"))

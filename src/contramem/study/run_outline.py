@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contramem.monitor.action import Action, EventAction
+from contramem.monitor.actions import Action
 from contramem.traces.trajectory import Effect
 
 
@@ -37,7 +37,7 @@ class RunOutline:
     @classmethod
     def of(cls, actions: Iterable[Action]) -> RunOutline:
         actions = list(actions)
-        calls = [action for action in actions if isinstance(action, EventAction)]
+        calls = [action for action in actions if action.kind == "call"]
         return cls(
             tuple(CallOutline(call.function, call.effect, call.worked) for call in calls),
             frozenset(action.function for action in actions),

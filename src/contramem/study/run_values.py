@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from contramem.contrast.english import ORDINARY_STEMS, is_ordinary, stem
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import is_time, kind_of_text
-from contramem.monitor.comparison import plain_text
+from contramem.monitor.actions import Action
 from contramem.monitor.results import walk
+from contramem.monitor.values import plain_text
 from contramem.study.atoms import is_word
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.effects import words
 
@@ -153,7 +153,7 @@ class _Categories:
         self._tasks = defaultdict[tuple[str, str], dict[str, set[str]]](lambda: defaultdict(set))
         """By function and field, the values with some of their tasks."""
 
-    def add(self, call: RecordedAction, task: str) -> None:
+    def add(self, call: Action, task: str) -> None:
         for path, value in walk(call.result()):
             role = "_".join(path)
             if not is_word(value) or not str(value).istitle() or _NAMING.intersection(words(role)):
@@ -174,7 +174,7 @@ def values_of(run_set: RunSet) -> RunValues:
     return RunValues(run_set)
 
 
-def texts_of_call(call: RecordedAction) -> Iterator[tuple[str, str]]:
+def texts_of_call(call: Action) -> Iterator[tuple[str, str]]:
     """The short texts in a call's arguments and result, each with the path of field names."""
     values: Iterable[tuple[tuple[str, ...], Any]] = (
         *(((name,), value) for name, value in call.arguments.items()),
@@ -192,7 +192,7 @@ def _parts_of_name(value: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(value) if is_joined or not word.islower())
 
 
-def _possible_conventions(call: RecordedAction, run: StudyRun) -> Iterator[Any]:
+def _possible_conventions(call: Action, run: StudyRun) -> Iterator[Any]:
     """What a passing run made up, and words in fields. Capitalised words only if they are ordinary and nobody's
     name."""
     for name, value in call.arguments.items() if run.passed and call.worked else ():

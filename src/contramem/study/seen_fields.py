@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from contramem.contrast.form import is_field
-from contramem.monitor.comparison import is_same, plain_text, read_number
+from contramem.monitor.actions import Action
 from contramem.monitor.dates import read_time
 from contramem.monitor.results import decode_result, list_records, walk
+from contramem.monitor.values import is_same, plain_text, read_number
 from contramem.study.atoms import MAX_VALUES, names_an_amount
-from contramem.study.recorded_actions import RecordedAction
 
 MAX_RECORDS = 40
 MAX_FIELDS = 12
@@ -80,7 +80,7 @@ class SeenFields:
         self.lists = set[str]()
         """`App.function.field` if one result contained several values of it."""
 
-    def look_back(self, call: RecordedAction) -> None:
+    def look_back(self, call: Action) -> None:
         """Record what the calls before this one returned."""
         for function, content in call.history.results(self._taken, call.order):
             shown = _read_text(content) if isinstance(content, str) else _read_result(content)

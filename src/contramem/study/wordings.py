@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.contrast.english import SMALL_WORDS
-from contramem.monitor.comparison import write_value
+from contramem.monitor.actions import Action
+from contramem.monitor.values import write_value
 from contramem.study.argument_uses import CallOfRun
 from contramem.study.masks import Mask
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 from contramem.study.seen_relation import SeenRelation
 
@@ -75,7 +75,7 @@ def _words_of(text: str, run: StudyRun) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
 
 
-def _is_copied(phrase: str, calls: Sequence[RecordedAction]) -> bool:
+def _is_copied(phrase: str, calls: Sequence[Action]) -> bool:
     """Had earlier results shown it in most cases? Then it is copied content, not wording."""
     copied = sum(
         any(phrase in str(content).casefold() for _, content in call.history.results(0, call.order)) for call in calls

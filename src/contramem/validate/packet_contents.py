@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.packets import GuardReplay, replay
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides
@@ -156,15 +154,9 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not before and not after
 
 
-_contents: WeakKeyDictionary[Placeholders, PacketContents] = WeakKeyDictionary()
-
-
 def contents_of(packet: Packet) -> PacketContents:
-    """Computed at the first question about a packet, and kept as long as the packet's placeholders."""
-    contents = _contents.get(packet.placeholders)
-    if contents is None:
-        contents = _contents[packet.placeholders] = PacketContents(packet)
-    return contents
+    """Computed at the first question about a packet."""
+    return packet.memo.get("contents", lambda: PacketContents(packet))
 
 
 def names_of_observations(observations: Iterable[Observation]) -> Iterator[str]:

@@ -12,11 +12,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from contramem.monitor.comparison import NUMERIC, plain_text
-from contramem.monitor.date_relation import MONTH_ENDS, parse_date_relation
+from contramem.monitor.conditions import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, parse_pattern
+from contramem.monitor.dates import MONTH_ENDS, parse_date_relation
 from contramem.monitor.guard import Guard
-from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned
+from contramem.monitor.values import NUMERIC, functions_of, plain_text
 from contramem.study.argument_uses import find_uses
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
@@ -76,7 +75,7 @@ class AccidentChecks:
     def _chooses_from_changes(self, guard: Guard) -> bool:
         """Does it choose among records that a change returned? Records to choose from are looked up."""
         tests = [test for pattern in guard.patterns for test in pattern.conditions if test.test == "picks"]
-        return any(self._effects.get(function) == "write" for test in tests for function in test.functions)
+        return any(self._effects.get(function) == "write" for test in tests for function in functions_of(test))
 
     # Values
 

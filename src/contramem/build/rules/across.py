@@ -28,10 +28,11 @@ from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
-from contramem.monitor.action import actions_of_steps
+from contramem.monitor.actions import actions_of_steps
+from contramem.monitor.conditions import parse_pattern
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay
-from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.packets import GuardReplay
+from contramem.monitor.values import functions_of
 from contramem.study.by_kind import explain_by_kind
 from contramem.study.contenders import find_contenders
 from contramem.study.demanded_words import name_words
@@ -129,7 +130,7 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
     contrast = Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing))
     following = [run for run in packet.passing if run.letter in replayed.held]
     instead = find_instead(guard, evidence)
-    named = parse_pattern(instead).functions if instead else ()
+    named = functions_of(parse_pattern(instead)) if instead else ()
     showing = [run for run in following if all(calls_of(run, function) for function in named)]
     if not showing:
         instead, named, showing = "", (), following

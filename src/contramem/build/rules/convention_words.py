@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from contramem.build.functions.words import join_list
 from contramem.build.rules.form_names import describe_shape
 from contramem.build.rules.phrases import code_name, short_name
-from contramem.monitor.argument_condition import ArgumentCondition
-from contramem.monitor.choice import parse_choice
-from contramem.monitor.date_relation import DateRelation
+from contramem.monitor.arguments import ArgumentCondition, Length, Test
+from contramem.monitor.choices import parse_choice
+from contramem.monitor.conditions import (
+    CallOccurs,
+    Condition,
+    FieldReturned,
+    FieldSum,
+    ItemsReturned,
+    Pattern,
+    TaskSays,
+    parse_pattern,
+)
+from contramem.monitor.dates import DateRelation
 from contramem.monitor.guard import Guard
-from contramem.monitor.pattern import Pattern, parse_pattern
-from contramem.monitor.relation import Length, Test
-from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
+from contramem.monitor.values import functions_of
 from contramem.traces.effects import effect_of
 
 MAX_TITLE_CHARS = 120
@@ -244,7 +252,7 @@ class ConventionWords:
 
     def _shorten_names(self, text: str) -> str:
         """`find_customer` instead of `northline.find_customer`, as everywhere else on cards."""
-        named = parse_pattern(self.instead).functions if self.instead else ()
+        named = functions_of(parse_pattern(self.instead)) if self.instead else ()
         for function in (*self.guard.functions, *named):
             text = text.replace(f"`{function}`", code_name(function))
         return text

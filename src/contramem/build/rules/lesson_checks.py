@@ -12,16 +12,21 @@ from contramem.build.rules.phrases import names_action, stem
 from contramem.build.rules.steps import calls_of
 from contramem.contrast.packet import Packet
 from contramem.grading import MAX_CHANCE, MAX_CHANCE_IN_ONE_TASK, contradicts
-from contramem.monitor.argument_condition import ArgumentCondition
-from contramem.monitor.choice import parse_choice
-from contramem.monitor.comparison import NUMERIC
-from contramem.monitor.date_relation import DateRelation
-from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay, replay
-from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.places import function_of_place
-from contramem.monitor.relevance import heard_functions
-from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
+from contramem.monitor.arguments import ArgumentCondition
+from contramem.monitor.choices import parse_choice
+from contramem.monitor.conditions import (
+    CallOccurs,
+    Condition,
+    FieldReturned,
+    FieldSum,
+    ItemsReturned,
+    TaskSays,
+    parse_pattern,
+)
+from contramem.monitor.dates import DateRelation
+from contramem.monitor.guard import Guard, heard_functions
+from contramem.monitor.packets import GuardReplay, replay
+from contramem.monitor.values import NUMERIC, function_of_place, functions_of
 from contramem.study.explain import Difference
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
@@ -107,7 +112,7 @@ class LessonChecks:
     def _only_goes_on(self, guard: Guard) -> bool:
         """Does it demand a change after a call that only reads? That runs which carried on with the task passed is not
         a lesson; what else to read, or what is required under a condition, is."""
-        if not guard.follows_a_call or guard.conditions:
+        if not guard.form.follows_first or guard.conditions:
             return False
         first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
         return self._effects.get(first) != "write" and self._effects.get(then) != "read"
@@ -214,7 +219,7 @@ def _has_many_others(guard: Guard) -> bool:
     """Is its condition a word of the request, does it only say whether an argument is given, or does it compare the
     chosen record with another result?"""
     tests = [test for pattern in guard.patterns for test in pattern.conditions]
-    compares = any(test.test == "picks" and len(set(test.functions)) > 1 for test in tests)
+    compares = any(test.test == "picks" and len(functions_of(test)) > 1 for test in tests)
     return compares or bool(_request_words(guard)) or any(test.test == "given" for test in tests)
 
 
@@ -251,7 +256,9 @@ def _find_demanded_values(test: ArgumentCondition) -> Iterator[str]:
         yield test.value
     elif test.test == "picks":
         filters = parse_choice(test.value).filters
-        yield from (each.value for each in filters if each.operator == "=" and not each.is_place)
+        yield from (
+            each.test.operand for each in filters if each.test.operator == "=" and isinstance(each.test.operand, str)
+        )
 
 
 def _request(packet: Packet) -> str:

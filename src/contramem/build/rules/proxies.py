@@ -12,7 +12,7 @@ from contramem.chance import OutcomeTable, chance
 from contramem.contrast.packet import Packet
 from contramem.grading import most_chance
 from contramem.monitor.guard import guards_of
-from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.packets import GuardReplay, replay
 
 FailedRun: TypeAlias = tuple[str, str]
 """The key of a task, and the letter of a run."""

@@ -25,8 +25,8 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.grading import GRADE_WORDS
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay
-from contramem.monitor.template import Template
+from contramem.monitor.packets import GuardReplay
+from contramem.monitor.templates import Template
 
 MAX_TITLE_CHARS = 120
 MAX_TRIGGER_CHARS = 500

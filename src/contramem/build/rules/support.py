@@ -11,10 +11,10 @@ from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet
+from contramem.monitor.conditions import TaskSays, parse_pattern
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay, replay
-from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import TaskSays
+from contramem.monitor.packets import GuardReplay, replay
+from contramem.monitor.values import functions_of
 
 MIN_RUNS = 5
 """How many runs must have followed a rule, and how many must not have, before they can count against it."""
@@ -96,7 +96,7 @@ def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowR
 
 def _counts_in(guard: Guard, packet: Packet) -> bool:
     # A reader of `after A, B` applies it after every A, so every A counts, whatever the task was about.
-    return can_be_broken(guard, packet) and (guard.follows_a_call or speaks_about(guard, packet))
+    return can_be_broken(guard, packet) and (guard.form.follows_first or speaks_about(guard, packet))
 
 
 def _combine(replays: Sequence[GuardReplay]) -> tuple[Collection[str], ...]:
@@ -129,7 +129,7 @@ def _find_needed(guard: Guard) -> frozenset[str]:
     if _depends_on_request(guard):
         return frozenset()
     if guard.template == "existence" and guard.conditions:  # whoever does not call it at all breaks it as well
-        return frozenset(name for condition in guard.conditions for name in condition.functions)
+        return frozenset(name for condition in guard.conditions for name in functions_of(condition))
     return frozenset({parse_pattern(guard.trigger).function} - {""})
 
 

@@ -17,12 +17,12 @@ from contramem.build.rules.kinds.last_words import LastWords
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
-from contramem.monitor.comparison import read_number
+from contramem.monitor.actions import Action
 from contramem.monitor.dates import read_time
 from contramem.monitor.guard import parse_guard
+from contramem.monitor.values import read_number
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
-from contramem.study.recorded_actions import RecordedAction
 from contramem.study.replays import Replays
 from contramem.study.run_masks import RunMasks
 from contramem.study.run_set import RunSet, StudyRun
@@ -205,7 +205,7 @@ def _find_orders(function: str, words: TaskWords) -> list[Atom]:
     return words.about(f"{app}.{verb_of(name)}", max_words=1)
 
 
-def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:
+def _find_changes(calls: Sequence[Action]) -> Iterator[str]:
     for failed, later in pairwise(calls):
         if not failed.worked and later.worked:
             changed = (name for name, value in later.arguments.items() if failed.arguments.get(name) != value)

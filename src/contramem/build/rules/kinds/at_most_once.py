@@ -12,7 +12,7 @@ from contramem.contrast.enabling import Enabling
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import same_call
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay
+from contramem.monitor.packets import GuardReplay
 
 
 @dataclass(frozen=True, kw_only=True)

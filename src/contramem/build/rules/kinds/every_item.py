@@ -18,7 +18,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import parse_guard
-from contramem.monitor.packet_replay import replay
+from contramem.monitor.packets import replay
 from contramem.traces.effects import words
 
 MIN_FEWER = 2

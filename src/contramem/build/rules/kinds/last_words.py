@@ -12,9 +12,8 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
+from contramem.monitor.conditions import TaskSays, parse_pattern
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import TaskSays
 
 
 @dataclass(frozen=True, kw_only=True)

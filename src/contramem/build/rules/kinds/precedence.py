@@ -18,7 +18,7 @@ from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import PLACEHOLDER
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay
+from contramem.monitor.packets import GuardReplay
 from contramem.traces.shell import is_program
 
 

@@ -13,9 +13,9 @@ from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet
+from contramem.monitor.conditions import parse_pattern
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import GuardReplay
-from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.packets import GuardReplay
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,22 +1,51 @@
-"""Replays a guard on the runs of one packet: which passing runs keep it, and which failing runs break it."""
+"""A guard on the runs of one packet: which passing runs keep it, and which failing runs break it.
+
+What one run of a task looked up is true for all runs of that task: all start from the same data. A run that never
+looked a customer up deals with the same customer as one that did, so a guard `when Shop.find_customer.tier = A` applies
+to both; the run that did not look is the one that the guard is meant for. The result of a call that changes something
+is a fact about its own run only.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
-from contramem.monitor.action import Action, actions_of_run, actions_of_steps
-from contramem.monitor.automaton import automaton
-from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.relevance import heard_functions, relevant_functions
-from contramem.monitor.scope import CallOccurs, Condition, TaskSays
-from contramem.monitor.task_facts import asks_for_facts, drop_facts
+from contramem.monitor.actions import Action, actions_of_run, actions_of_steps
+from contramem.monitor.conditions import CallOccurs, Condition, TaskSays, deciding_functions
+from contramem.monitor.guard import Guard, heard_functions, relevant_functions
+from contramem.monitor.templates import Automaton, Verdict
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun
+
+HowMet: TypeAlias = Literal["", "in this run", "as a fact"]
+"""Whether a condition became true in a run. A fact is true of its task, and so of all runs of the task."""
+
+
+def find_how_met(condition: Condition, actions: Iterable[Action]) -> HowMet:
+    """Whether one of the actions makes the condition true. Not for a condition on the request."""
+    met: HowMet = ""
+    for action in actions:
+        shows_fact = action.effect == "read" and not isinstance(condition, CallOccurs)
+        if (shows_fact or not met) and not isinstance(condition, TaskSays) and condition.matches(action):
+            if shows_fact:
+                return "as a fact"
+            met = "in this run"
+    return met
+
+
+def drop_facts(guard: Guard, is_fact: Callable[[Condition], bool]) -> Guard:
+    """The guard for the runs of one task, without the conditions known to be true of it."""
+    when, unless = (
+        " and ".join(str(condition) for condition in asked if not is_fact(condition))
+        for asked in (guard.conditions, guard.exceptions)
+    )
+    return guard._replace(when=when, unless=None if guard.unless is None else unless)
 
 
 class GuardReplay(NamedTuple):
@@ -86,7 +115,7 @@ class _HeardGuard(NamedTuple):
     @classmethod
     def of(cls, guard: Guard) -> _HeardGuard:
         functions = relevant_functions(guard) if guard.within is None else None
-        return cls(guard, functions, None if heard_functions(guard) is None else automaton(guard).verdict)
+        return cls(guard, functions, None if heard_functions(guard) is None else Automaton(guard).verdict)
 
 
 def _check(heard: _HeardGuard, packet: Packet, run: PacketRun) -> Verdict:
@@ -96,7 +125,7 @@ def _check(heard: _HeardGuard, packet: Packet, run: PacketRun) -> Verdict:
             return heard.without_calls
         actions = [action for action in actions if action.function in heard.functions]
     recorded = packet.recorded.get(run.letter)
-    watcher = automaton(heard.guard, recorded.task if recorded else "")
+    watcher = Automaton(heard.guard, recorded.task if recorded else "")
     for action in actions:
         watcher.observe(action)
     return watcher.verdict
@@ -110,19 +139,21 @@ class _RunActions(NamedTuple):
 
 
 def _actions_of(run: PacketRun, packet: Packet) -> _RunActions:
-    """They live as long as the packet: hundreds of guards are replayed on them."""
-    by_letter: dict[str, _RunActions] = vars(packet).setdefault("actions_by_letter", {})
-    if run.letter not in by_letter:
+    """Hundreds of guards are replayed on them."""
+
+    def find() -> _RunActions:
         actions = [*actions_of_steps(run.actions, packet.recorded.get(run.letter))]
-        by_letter[run.letter] = _RunActions(actions, frozenset(action.function for action in actions))
-    return by_letter[run.letter]
+        return _RunActions(actions, frozenset(action.function for action in actions))
+
+    return packet.memo.get(("actions", run.letter), find)
 
 
 def _fit_to_task(guard: Guard, packet: Packet) -> Guard:
     """The guard without the conditions that are known to be true of the packet's task."""
-    if len(packet.task_keys) > 1 or not asks_for_facts(guard):
+    asked = (*guard.conditions, *guard.exceptions)
+    if len(packet.task_keys) > 1 or all(isinstance(condition, (CallOccurs, TaskSays)) for condition in asked):
         return guard  # a fact about one task need not hold for the others
-    return drop_facts(guard, _facts_of(packet).holds)
+    return drop_facts(guard, packet.memo.get("task facts", lambda: _TaskFacts(packet)).holds)
 
 
 class _TaskFacts:
@@ -140,14 +171,6 @@ class _TaskFacts:
         if isinstance(condition, (CallOccurs, TaskSays)):
             return False
         if condition not in self._known:
-            reads = (action for function in condition.functions for action in self._reads.get(function, ()))
+            reads = (action for function in deciding_functions(condition) for action in self._reads.get(function, ()))
             self._known[condition] = any(map(condition.matches, reads))
         return self._known[condition]
-
-
-def _facts_of(packet: Packet) -> _TaskFacts:
-    """They live as long as the packet: many guards have the same conditions."""
-    facts: _TaskFacts | None = vars(packet).get("facts")
-    if facts is None:
-        facts = vars(packet)["facts"] = _TaskFacts(packet)
-    return facts

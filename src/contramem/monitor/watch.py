@@ -1,4 +1,4 @@
-"""GuardMonitor: watches the guards of some cards during a run. Reports what is owed, broken, or about to be broken.
+"""Guards on one run or several: live, recorded, or the runs of a packet.
 
     monitor = GuardMonitor.of_cards(cards, task)
     monitor.would_break(call)     # before a call: the guards it would break for good
@@ -15,11 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from contramem.monitor.action import Action, ActionStream, EventAction
-from contramem.monitor.automaton import Automaton, State, automaton
-from contramem.monitor.guard import Guard, describe_duration, guards_of
-from contramem.monitor.relevance import relevant_functions
-from contramem.traces.trajectory import Event
+from contramem.monitor.actions import Action, ActionStream
+from contramem.monitor.guard import Guard, describe_duration, guards_of, relevant_functions
+from contramem.monitor.templates import Automaton, State
+from contramem.traces.trajectory import Event, Trajectory
 
 WatchedGuard: TypeAlias = tuple[Guard, str, str]
 """A guard with the id and the title of its card."""
@@ -71,7 +70,7 @@ class GuardMonitor:
         self._cards: dict[Guard, tuple[str, str]] = {}
         for guard, card_id, title in guards:
             self._cards.setdefault(guard, (card_id, title))
-        self.automata: tuple[Automaton, ...] = tuple(automaton(guard, task) for guard in self._cards)
+        self.automata: tuple[Automaton, ...] = tuple(Automaton(guard, task) for guard in self._cards)
         self._timed = [watcher for watcher in self.automata if watcher.guard.within is not None]
         self._by_function = defaultdict[str, list[Automaton]](list)
         self._of_any_function = [watcher for watcher in self.automata if relevant_functions(watcher.guard) is None]
@@ -100,13 +99,13 @@ class GuardMonitor:
 
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
         """The guards that this call would break for good if it succeeds. Changes no state."""
-        action = EventAction(call, self._stream.seen)
+        action = Action.of_call(call, self._stream.history)
         watchers = self._select_watchers(action)
         return tuple(self._obligation(watcher) for watcher in watchers if watcher.would_break(action))
 
     def find_objections(self, call: Event) -> tuple[Obligation, ...]:
         """The guards that this call goes against: it would break them, or is made in another way than they demand."""
-        action = EventAction(call, self._stream.seen)
+        action = Action.of_call(call, self._stream.history)
         watchers = self._select_watchers(action)
         return tuple(self._obligation(watcher) for watcher in watchers if watcher.goes_against(action))
 
@@ -131,3 +130,60 @@ class GuardMonitor:
 def guards_of_card(card: GuardedCard) -> list[WatchedGuard]:
     """Every guard of a card that parses."""
     return [(guard, card.card_id, card.title) for guard in guards_of(card.guards)]
+
+
+# A recorded run, action by action, as a live monitor would have seen it
+
+
+@dataclass(frozen=True)
+class MonitoredEvent:
+    """An action of the run, and the state of every guard after it."""
+
+    event: Event
+    states: tuple[State, ...]
+    broken: tuple[Obligation, ...]
+    """What this action broke for good."""
+
+
+@dataclass(frozen=True)
+class MonitoredRun:
+    """A recorded run and the states of its guards over time."""
+
+    run: Trajectory
+    guards: tuple[Obligation, ...]
+    """Every guard with its state at the end."""
+    moments: tuple[MonitoredEvent, ...]
+
+    @property
+    def pending(self) -> tuple[Obligation, ...]:
+        """The guards with something still owed when the run stopped."""
+        return tuple(obligation for obligation in self.guards if obligation.state == "pending")
+
+    @property
+    def broken(self) -> tuple[Obligation, ...]:
+        return tuple(obligation for obligation in self.guards if obligation.state == "broken")
+
+    @property
+    def unkept(self) -> tuple[Obligation, ...]:
+        """The guards that were pending or broken at the end, in the order of `guards`."""
+        return tuple(obligation for obligation in self.guards if obligation.state in ("pending", "broken"))
+
+    def since(self, obligation: Obligation) -> MonitoredEvent | None:
+        """The action since which the guard has been in its final state. None if it was so from the start."""
+        place, since = self.guards.index(obligation), None
+        for moment in reversed(self.moments):
+            if moment.states[place] != obligation.state:
+                return since
+            since = moment
+        return since if Automaton(obligation.guard).state != obligation.state else None
+
+
+def replay_run(run: Trajectory, guards: Iterable[WatchedGuard]) -> MonitoredRun:
+    """Replay a recorded run from its first event to its last."""
+    monitor = GuardMonitor(guards, run.task)
+    moments = []
+    for event in run.events:
+        broken = monitor.observe(event)
+        if event.actor == "agent" and (event.function or event.kind == "final"):
+            moments.append(MonitoredEvent(event, tuple(watcher.state for watcher in monitor.automata), broken))
+    return MonitoredRun(run, monitor.obligations(), tuple(moments))
