@@ -25,8 +25,8 @@ from contramem.errors import UsageError
 from contramem.inject.provider import MemoryProvider, MemoryRun
 from contramem.prompts import render
 from contramem.retrieve.hit import Query
-from contramem.traces.appworld_cells import record_cell
 from contramem.traces.normalize import Naming, Recorder
+from contramem.traces.readers.appworld import record_cell
 from contramem.traces.trajectory import Origin, Outcome, RunUsage, ShownMemory, Tool, Trajectory
 from contramem_lab.agent import add_usage
 from contramem_lab.environment import Limits, Task

@@ -10,7 +10,7 @@ import pytest
 from tests.traces.readers.samples import CHAT, CLAUDE_STREAM, SWE_AGENT
 
 from contramem.errors import UsageError
-from contramem.traces.locations import check_location
+from contramem.traces.map import check_location
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 

@@ -17,7 +17,7 @@ from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.kept_work import NO_WORK, Work
 from contramem.traces.effects import read_effects
-from contramem.traces.locations import check_location, is_location
+from contramem.traces.map import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.read import TraceReading, read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions

@@ -1,7 +1,7 @@
 """Records every run that a memory guides, as lines that `contramem build` reads as traces.
 
 Each event is one line, appended in one write, so that any number of threads and processes can share a file: each line
-has the id of its run, and the reader (traces/readers/recording.py) joins them. Off unless a path is given. Like the
+has the id of its run, and the reader (traces/readers/records.py) joins them. Off unless a path is given. Like the
 inject log, it never stops an agent: a line that cannot be written is lost, and the first loss is reported.
 """
 

@@ -1,7 +1,7 @@
 """From files of any agent framework to trajectories. Read in this order:
 
     trajectory.py   Trajectory and Event: one attempt at one task; everything else is made from these
-    reader.py       what a reader of one format is; readers/ has the formats
+    reader.py       what a reader of one format is; readers/ has the formats, with their table in its __init__.py
     read.py         finds files, knows their format, reads each, and loses nothing silently
     files.py        what readers are given: decompressed, decoded once (encodings.py helps), with what lies beside it;
                     remote.py brings what lies in object storage
@@ -14,8 +14,8 @@
     pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format
 
-Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, locations.py takes fields
-from paths and other files, outcomes.py takes verdicts from a user's table, result_errors.py finds errors that results
+Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, map.py takes fields from
+where `--map` says, outcomes.py takes verdicts from a user's table, result_errors.py finds errors that results
 admit to, tools.py what runs say about tools; summary.py
 counts and hints, diagnose.py and unknown.py say what files are and how to go on (`contramem doctor`), discover.py lists
 own sessions and session_rules.py judges them.

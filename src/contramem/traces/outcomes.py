@@ -14,7 +14,7 @@ import msgspec
 
 from contramem.errors import UsageError
 from contramem.traces.decoding import number
-from contramem.traces.tables import find_separator
+from contramem.traces.files import find_separator
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.verdict_files import verdict_of
 

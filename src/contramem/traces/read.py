@@ -15,7 +15,7 @@ import msgspec
 
 from contramem.errors import TraceError, UsageError, nearest
 from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, is_archive, unpack
-from contramem.traces.locations import apply_locations
+from contramem.traces.map import apply_locations
 from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from contramem.errors import TraceError
 from contramem.traces.characters import show_hidden
 from contramem.traces.files import TraceFile
-from contramem.traces.locations import is_location
+from contramem.traces.map import is_location
 from contramem.traces.normalize import Naming
 from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.trajectory import Effect, Trajectory
@@ -74,23 +74,26 @@ class ReadOptions:
         return self._namings[key]
 
 
-class Reader(Protocol):
-    """One trace format. Stateless: a file that needs another (an outcome, a header) looks beside itself."""
+Reading: TypeAlias = Iterator["Trajectory | Problem | SkippedRun"]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One trace format: a row of the table in readers/__init__.py, or any object with these three attributes that
+    another package registers. Stateless: a file that needs another (an outcome, a header) looks beside itself."""
 
     name: str
     """What `--format` takes."""
-
-    def claims(self, file: TraceFile) -> bool:
-        """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
-
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-        """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
+    claims: Callable[[TraceFile], bool]
+    """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
+    read: Callable[[TraceFile, ReadOptions], Reading]
+    """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
 
 
 Record = TypeVar("Record")
 
 # What code that expects a shape raises when untrusted data has another.
-_WRONG_SHAPE = (
+WRONG_SHAPE = (
     KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, msgspec.MsgspecError,
 )  # fmt: skip
 
@@ -99,7 +102,7 @@ def each_run(
     file: TraceFile,
     records: Iterable[tuple[object, Record | TraceError]],
     build: Callable[[Record, str], Trajectory | SkippedRun | None],
-) -> Iterator[Trajectory | Problem | SkippedRun]:
+) -> Reading:
     """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.
 
     None from `build` means that the record is no run (a header, a comment). A record may itself be the TraceError that
@@ -112,12 +115,50 @@ def each_run(
             built = build(record, str(position))
         except TraceError as error:
             yield Problem(_where(file, position), error.what, error.hint)
-        except _WRONG_SHAPE as error:
+        except WRONG_SHAPE as error:
             what = f"is not shaped as expected ({_in_words(error)})"
             yield Problem(_where(file, position), what, "Is this the right format? Choose one with --format.")
         else:
             if built is not None:
                 yield built
+
+
+Build: TypeAlias = Callable[[Any, TraceFile, ReadOptions], "Trajectory | SkippedRun | None"]
+
+
+def one_run(build: Build) -> Callable[[TraceFile, ReadOptions], Reading]:
+    """Reads files that are one JSON document and one run each."""
+    return lambda file, options: each_run(file, [("", file.document)], lambda run, _: build(run, file, options))
+
+
+CODING_SESSION = "coding-session"
+"""The environment of every coding agent: given the same task id, a Claude Code and a Codex session are attempts at one
+task."""
+
+
+def one_session(build: Build) -> Callable[[TraceFile, ReadOptions], Reading]:
+    """Reads logs with one session per file and one entry per line. A line that is not a JSON object, such as an
+    incomplete last one, is a Problem, and the others still make the run."""
+
+    def read(file: TraceFile, options: ReadOptions) -> Reading:
+        entries: list[dict[str, Any]] = []
+        for number, entry in file.lines():
+            if isinstance(entry, dict):
+                entries.append(entry)
+            else:
+                no_object = TraceError("is not a JSON object", "Is the line complete?")
+                error = entry if isinstance(entry, TraceError) else no_object
+                yield Problem(_where(file, number), error.what, error.hint)
+        if not entries:
+            raise TraceError("has no readable line", "Is this a session log?")
+        yield from each_run(file, [("", entries)], lambda session, _: build(session, file, options))
+
+    return read
+
+
+def first_of(head: Any) -> Any:
+    """The first record of a file whose head may be a list of them."""
+    return head[0] if isinstance(head, list) and head else head
 
 
 def _where(file: TraceFile, position: object) -> str:

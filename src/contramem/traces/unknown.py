@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.readers.records import scalars_around
-from contramem.traces.readers.step_rows import RUN_NAMES, names_run, unpack_payload
 from contramem.traces.readers.steps import (
+    RUN_NAMES,
     SPEAKERS,
     STEP_KEYS,
     TABLE_ENDINGS,
@@ -20,7 +20,9 @@ from contramem.traces.readers.steps import (
     WORDS,
     call_in,
     is_spoken,
+    names_run,
     table_records,
+    unpack_payload,
 )
 from contramem.traces.verdict_files import verdict_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from contramem.traces.appworld_cells import REDACTED, calls_in
 from contramem.traces.read import read_traces
+from contramem.traces.readers.appworld import REDACTED, calls_in
 
 RULE = "-" * 60
 CELLS = (

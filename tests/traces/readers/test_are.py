@@ -10,7 +10,7 @@ import pytest
 
 from contramem.traces.read import TraceReading, read_traces
 from contramem.traces.reader import ReadOptions
-from contramem.traces.readers.are_lite import MAX_LITERAL, value_of
+from contramem.traces.readers.are import MAX_LITERAL, value_of
 from contramem.traces.trajectory import Trajectory
 
 

@@ -1,4 +1,4 @@
-"""OpenAI chat records, with our field names or the user's."""
+"""Chat messages of OpenAI and Anthropic, as records, lists and bare conversations."""
 
 import json
 
@@ -6,9 +6,8 @@ import pytest
 
 from contramem.errors import UsageError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import read_traces
+from contramem.traces.read import read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
-from contramem.traces.readers.chat import ChatReader
 from contramem.traces.trajectory import Trajectory, digest
 
 MESSAGES = [
@@ -34,7 +33,7 @@ def file_of(*records: object, name: str = "runs.jsonl") -> TraceFile:
 
 
 def read(*records: object, name: str = "runs.jsonl", **fields: str) -> list:
-    return list(ChatReader().read(file_of(*records, name=name), ReadOptions(fields=fields)))
+    return list(readers()["openai-chat"].read(file_of(*records, name=name), ReadOptions(fields=fields)))
 
 
 def read_one(record: object, **fields: str) -> Trajectory:
@@ -86,8 +85,8 @@ def test_a_task_field_is_the_authored_text_and_names_the_task_when_there_is_no_i
 )
 def test_a_list_one_record_or_bare_messages_are_read_too(name: str, document: object) -> None:
     file = file_of(document, name=name)
-    assert ChatReader().claims(file)
-    runs = list(ChatReader().read(file, ReadOptions()))
+    assert readers()["openai-chat"].claims(file)
+    runs = list(readers()["openai-chat"].read(file, ReadOptions()))
     assert [len(run.calls) for run in runs] == [2] * (2 if name == "list.json" else 1)
 
 
@@ -190,10 +189,94 @@ def test_a_broken_record_is_a_problem_and_the_next_is_read(record: object, compl
     ],
 )
 def test_files_of_other_formats_are_not_claimed(document: object) -> None:
-    assert not ChatReader().claims(file_of(document, name="run.json"))
+    assert not readers()["openai-chat"].claims(file_of(document, name="run.json"))
 
 
 def test_the_real_sample_gives_one_contrast(shared_data) -> None:
     runs = list(read_traces([shared_data / "formats/openai-chat/runs.jsonl"]))
     assert sorted(run.outcome.passed for run in runs) == [False, True]
     assert len({run.task_key for run in runs}) == 1
+
+
+# Anthropic messages: tool calls and results in content blocks.
+
+
+ANTHROPIC = [
+    {"role": "user", "content": "List the files."},
+    {
+        "role": "assistant",
+        "model": "claude-x",
+        "content": [
+            {"type": "thinking", "thinking": "hm"},
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}},
+            {"type": "tool_use", "id": "b", "name": "mcp__files__list", "input": {}},
+        ],
+        "usage": {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2},
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "no"}], "is_error": True},
+            {"type": "tool_result", "tool_use_id": "a", "content": "a.txt", "is_error": False},
+            {"type": "text", "text": "Go on."},
+        ],
+    },
+    {"role": "assistant", "content": [{"type": "text", "text": "One file."}]},
+]
+
+
+def anthropic_file(document: object, name: str = "messages.json") -> TraceFile:
+    return TraceFile.of_bytes(name, json.dumps(document).encode())
+
+
+def test_blocks_become_messages_calls_and_results_in_order() -> None:
+    (run,) = readers()["anthropic"].read(anthropic_file(ANTHROPIC), ReadOptions())
+    assert [(event.kind, event.text or event.function) for event in run.events] == [
+        ("message", "List the files."),
+        ("message", "Let me look."),
+        ("call", "shell.ls"),
+        ("call", "files.list"),
+        ("message", "Go on."),
+        ("final", "One file."),
+    ]
+    bash, listing = run.calls
+    assert (bash.result.content, bash.result.error) == ("a.txt", None)
+    assert listing.result.error == "no"
+
+
+def test_model_and_tokens_come_from_the_messages() -> None:
+    (run,) = readers()["anthropic"].read(
+        anthropic_file({"messages": ANTHROPIC, "task_id": "t", "reward": 0}), ReadOptions()
+    )
+    assert (run.source, run.outcome.passed) == ("claude-x", False)
+    assert (run.usage.model_calls, run.usage.tokens_in, run.usage.tokens_out) == (1, 15, 2)
+
+
+def test_either_reader_claims_a_file_never_both() -> None:
+    assert readers()["anthropic"].claims(anthropic_file(ANTHROPIC))
+    assert not readers()["openai-chat"].claims(anthropic_file(ANTHROPIC))
+    plain = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    assert readers()["openai-chat"].claims(anthropic_file(plain))
+    assert not readers()["anthropic"].claims(anthropic_file(plain))
+
+
+def test_a_chat_file_whose_later_records_have_blocks_loses_none_of_them() -> None:
+    lines = [
+        {"task_id": "1", "messages": [ANTHROPIC[0], ANTHROPIC[3]]},
+        {"task_id": "2", "messages": ANTHROPIC},
+    ]
+    file = TraceFile.of_bytes("runs.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    assert [len(run.calls) for run in readers()["openai-chat"].read(file, ReadOptions())] == [0, 2]
+
+
+def test_a_block_without_a_name_is_a_problem() -> None:
+    broken = [ANTHROPIC[0], {"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}]
+    (problem,) = readers()["anthropic"].read(anthropic_file(broken), ReadOptions())
+    assert isinstance(problem, Problem)
+    assert "'name' is missing" in problem.what
+
+
+def test_the_real_sample_shows_the_held_call_as_an_error(shared_data) -> None:
+    (run,) = read_traces([shared_data / "formats/anthropic-messages/messages.json"])
+    assert [bool(call.result.error) for call in run.calls] == [True, False]

@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import read_traces
+from contramem.traces.read import read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.codex import CodexReader, ResponsesReader
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -56,9 +55,9 @@ def lines(entries: list[dict]) -> bytes:
 
 def read(entries: list[dict]) -> list:
     file = TraceFile.of_bytes("rollout-1.jsonl", lines(entries))
-    assert CodexReader().claims(file)
-    assert not ResponsesReader().claims(file)
-    return list(CodexReader().read(file, ReadOptions()))
+    assert readers()["codex"].claims(file)
+    assert not readers()["openai-responses"].claims(file)
+    return list(readers()["codex"].read(file, ReadOptions()))
 
 
 def test_a_rollout_is_one_run() -> None:
@@ -123,9 +122,9 @@ def test_a_broken_item_is_a_problem() -> None:
 )
 def test_plain_items_are_read_by_the_responses_reader(name: str, content: bytes) -> None:
     file = TraceFile.of_bytes(name, content)
-    assert ResponsesReader().claims(file)
-    assert not CodexReader().claims(file)
-    (run,) = ResponsesReader().read(file, ReadOptions())
+    assert readers()["openai-responses"].claims(file)
+    assert not readers()["codex"].claims(file)
+    (run,) = readers()["openai-responses"].read(file, ReadOptions())
     assert (run.task, len(run.calls), run.environment) == ("Fix the test", 3, "general")
     assert run.source == ("m" if name == "response.json" else "unknown")
 

@@ -1,93 +1,74 @@
-"""One small file per trace format. The order is the order of `--help`; detection does not depend on it.
+"""The readers of all formats: a row is what `--format` takes, how a file of the format is known, and how it is read.
 
-Shared by formats: messages.py (chat messages), tool_blocks.py and tagged_calls.py (calls in their content), records.py
-(fields of a record), conversation.py (messages of frameworks), session.py (session logs), span_tree.py (platforms that
-keep runs as trees), span_rows.py (those that export each step as a row), meter.py (tokens and cost).
+To add one, write these two functions in the file of its family (agentdojo.py is the example) and a row here. Dialects
+of messages (chat.py) and platforms (platforms.py) make the two of what they say about themselves. The order is that of
+`--help`; detection does not depend on it.
+
+Shared by families: messages.py (chat messages), records.py (fields of a record), dialects.py and spans.py (spans).
 """
 
-from contramem.traces.reader import Reader
-from contramem.traces.readers.agentdojo import AgentDojoReader
-from contramem.traces.readers.ai_sdk import AiSdkReader
-from contramem.traces.readers.anthropic import AnthropicReader
-from contramem.traces.readers.appworld import AppWorldReader
-from contramem.traces.readers.are import AreReader
-from contramem.traces.readers.autogen import AutoGenReader, GroupChatReader
-from contramem.traces.readers.braintrust import BraintrustReader
-from contramem.traces.readers.chat import ChatReader
-from contramem.traces.readers.claude_code import ClaudeCodeReader
-from contramem.traces.readers.claude_stream import ClaudeStreamReader
-from contramem.traces.readers.cline import ClineReader
-from contramem.traces.readers.codex import CodexReader, ResponsesReader
-from contramem.traces.readers.dspy import DspyReader
-from contramem.traces.readers.gemini import GeminiReader
-from contramem.traces.readers.gemini_cli import GeminiCliReader
-from contramem.traces.readers.harbor import HarborReader
-from contramem.traces.readers.inspect_ai import InspectReader
-from contramem.traces.readers.langchain import LangChainReader
-from contramem.traces.readers.langfuse import LangfuseReader
-from contramem.traces.readers.langsmith import LangSmithReader
-from contramem.traces.readers.mini_swe_agent import MiniSweAgentReader
-from contramem.traces.readers.mlflow import MlflowReader
-from contramem.traces.readers.model_calls import ModelCallsReader
-from contramem.traces.readers.native import NativeReader
-from contramem.traces.readers.openai_agents import OpenAiAgentsReader
-from contramem.traces.readers.openhands import OpenHandsReader
-from contramem.traces.readers.openinference import OpenInferenceReader
-from contramem.traces.readers.opik import OpikReader
-from contramem.traces.readers.otel import OtelReader
-from contramem.traces.readers.pydantic_ai import PydanticAiReader
-from contramem.traces.readers.recording import RecordingReader
-from contramem.traces.readers.rollouts import RolloutReader
-from contramem.traces.readers.sharegpt import ShareGptReader
-from contramem.traces.readers.smolagents import SmolagentsReader
-from contramem.traces.readers.steps import StepsReader
-from contramem.traces.readers.swe_agent import SweAgentReader
-from contramem.traces.readers.tau2 import Tau2Reader
-from contramem.traces.readers.tau_bench import TauBenchReader
-from contramem.traces.readers.terminal_bench import TerminalBenchReader
-from contramem.traces.readers.weave import WeaveReader
+from contramem.traces.reader import Reader, one_run, one_session
+from contramem.traces.readers import (
+    agentdojo,
+    appworld,
+    are,
+    chat,
+    claude,
+    codex,
+    frameworks,
+    inspect,
+    logged,
+    platform_rows,
+    platforms,
+    records,
+    spans,
+    steps,
+    swe,
+    tau,
+    terminal,
+)
 
 BUILT_IN: tuple[Reader, ...] = (
-    NativeReader(),
-    RecordingReader(),
-    ChatReader(),
-    AnthropicReader(),
-    ResponsesReader(),
-    GeminiReader(),
-    AiSdkReader(),
-    ModelCallsReader(),
-    RolloutReader(),
-    LangChainReader(),
-    PydanticAiReader(),
-    OpenAiAgentsReader(),
-    AutoGenReader(),
-    GroupChatReader(),
-    SmolagentsReader(),
-    DspyReader(),
-    ShareGptReader(),
-    StepsReader(),
-    ClaudeCodeReader(),
-    ClaudeStreamReader(),
-    CodexReader(),
-    GeminiCliReader(),
-    ClineReader(),
-    OpenHandsReader(),
-    SweAgentReader(),
-    MiniSweAgentReader(),
-    TerminalBenchReader(),
-    TauBenchReader(),
-    Tau2Reader(),
-    AgentDojoReader(),
-    InspectReader(),
-    HarborReader(),
-    OtelReader(),
-    OpenInferenceReader(),
-    LangSmithReader(),
-    LangfuseReader(),
-    MlflowReader(),
-    WeaveReader(),
-    BraintrustReader(),
-    OpikReader(),
-    AreReader(),
-    AppWorldReader(),
+    Reader("contramem", records.is_native, records.read_native),
+    Reader("recording", records.is_recording, records.read_recording),
+    Reader("openai-chat", chat.is_openai_chat, records.read_records),
+    Reader("anthropic", chat.is_anthropic, records.read_records),
+    Reader("openai-responses", codex.is_responses, codex.read_responses),
+    Reader("gemini", chat.GEMINI.claims, chat.GEMINI.read),
+    Reader("ai-sdk", chat.AI_SDK.claims, chat.AI_SDK.read),
+    Reader("model-calls", logged.holds_model_calls, logged.read_model_calls),
+    Reader("rollouts", logged.holds_rollouts, logged.read_rollouts),
+    Reader("langchain", frameworks.LANGCHAIN.claims, frameworks.LANGCHAIN.read),
+    Reader("pydantic-ai", frameworks.PYDANTIC_AI.claims, frameworks.PYDANTIC_AI.read),
+    Reader("openai-agents", platforms.OPENAI_AGENTS.claims, platforms.OPENAI_AGENTS.read),
+    Reader("autogen", frameworks.AUTOGEN.claims, frameworks.AUTOGEN.read),
+    Reader("group-chat", frameworks.GROUP_CHAT.claims, frameworks.read_group_chat),
+    Reader("smolagents", frameworks.is_smolagents, frameworks.read_smolagents),
+    Reader("dspy", frameworks.is_dspy, frameworks.read_dspy),
+    Reader("sharegpt", chat.SHAREGPT.claims, chat.SHAREGPT.read),
+    Reader("steps", steps.has_plain_steps, steps.read_steps),
+    Reader("claude-code", claude.is_session, one_session(claude.session)),
+    Reader("claude-stream", claude.is_stream, one_session(claude.stream)),
+    Reader("codex", codex.is_rollout, one_session(codex.rollout)),
+    Reader("gemini-cli", codex.is_gemini_cli, codex.read_gemini_cli),
+    Reader("cline", swe.claims_cline, swe.read_cline),
+    Reader("openhands", swe.is_openhands, swe.read_openhands),
+    Reader("swe-agent", swe.is_swe_agent, one_run(swe.swe_agent)),
+    Reader("mini-swe-agent", swe.is_mini_swe_agent, one_run(swe.mini_swe_agent)),
+    Reader("terminal-bench", terminal.is_terminal_bench, terminal.read_terminal_bench),
+    Reader("tau-bench", tau.is_tau_bench, tau.read_tau_bench),
+    Reader("tau2", tau.is_tau2, tau.read_tau2),
+    Reader("agentdojo", agentdojo.is_agentdojo, one_run(agentdojo.agentdojo)),
+    Reader("inspect", inspect.is_inspect, inspect.read_inspect),
+    Reader("harbor", terminal.is_harbor, one_run(terminal.harbor)),
+    Reader("otel", spans.is_otel, spans.read_otel),
+    Reader("openinference", spans.is_openinference, spans.read_openinference),
+    Reader("langsmith", platforms.LANGSMITH.claims, platforms.LANGSMITH.read),
+    Reader("langfuse", platforms.LANGFUSE.claims, platforms.LANGFUSE.read),
+    Reader("mlflow", platforms.MLFLOW.claims, platforms.MLFLOW.read),
+    Reader("weave", platforms.WEAVE.claims, platforms.WEAVE.read),
+    Reader("braintrust", platform_rows.BRAINTRUST.claims, platform_rows.BRAINTRUST.read),
+    Reader("opik", platform_rows.OPIK.claims, platform_rows.OPIK.read),
+    Reader("are", are.is_are, are.read_are),
+    Reader("appworld", appworld.is_appworld, appworld.read_appworld),
 )

@@ -11,32 +11,21 @@ wording between versions of the benchmark, so the prompt is part of the task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import ReadOptions
+from contramem.traces.readers.messages import unknown_role
 from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
 
 
-class AgentDojoReader:
-    name = "agentdojo"
-
-    def claims(self, file: TraceFile) -> bool:
-        head = file.head
-        return isinstance(head, dict) and "suite_name" in head and "user_task_id" in head and "utility" in head
-
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-        def build(run: dict[str, Any], position: str) -> Trajectory:
-            return _trajectory(run, file, options)
-
-        return each_run(file, [("", file.document)], build)
+def is_agentdojo(file: TraceFile) -> bool:
+    return isinstance(file.head, dict) and {"suite_name", "user_task_id", "utility"} <= file.head.keys()
 
 
-def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
+def agentdojo(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
     suite = label(run["suite_name"], "suite") or "agentdojo"
     recorder = Recorder(options.naming(suite))
     task = ""
@@ -57,13 +46,13 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
         elif role == "system":
             recorder.instruct(text_of(message["content"]))
         else:
-            raise TraceError(f"has a message with the unknown role {role!r}", "Is this an AgentDojo run?")
-    passed = run["utility"]
-    injection = run.get("injection_task_id")
+            raise unknown_role(role, "Is this an AgentDojo run?")
+    passed, injection = run["utility"], run.get("injection_task_id")
+    model = file.parts[-5] if len(file.parts) >= 5 else ""
     return Trajectory(
         environment=f"agentdojo/{suite}",
         task_id=label(run["user_task_id"], "task id") or digest(task),
-        source=_model(file) or label(run.get("pipeline_name"), "pipeline name") or "unknown",
+        source=model or label(run.get("pipeline_name"), "pipeline name") or "unknown",
         origin=Origin(file.origin),
         events=recorder.events(),
         outcome=Outcome(
@@ -77,8 +66,3 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
         ability=suite,
         system=recorder.system,
     )
-
-
-def _model(file: TraceFile) -> str | None:
-    parts = file.parts
-    return parts[-5] if len(parts) >= 5 else None

@@ -1,28 +1,28 @@
-"""The user's own records: one run each, with fields under our names or where `--map` says."""
+"""The user's own records, one run each, with fields under our names or where `--map` says; and what contramem writes.
+
+Readers of chat dialects only translate their records (chat.py, frameworks.py) and end in `read_records`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from contramem.errors import TraceError, UsageError
-from contramem.traces.decoding import decode
+import msgspec
+
+from contramem.errors import TraceError
+from contramem.traces.decoding import decode, number
 from contramem.traces.files import TraceFile
+from contramem.traces.map import FIELDS, FieldMap
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
-from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import is_message, record_message
-from contramem.traces.readers.meter import Meter
-from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Trajectory, digest
+from contramem.traces.reader import Problem, Reading, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.messages import Meter, is_message, record_message
+from contramem.traces.trajectory import Event, Origin, Outcome, RunUsage, ShownMemory, Tool, Trajectory, digest
 from contramem.traces.verdict_files import VERDICTS, verdict_of
+from contramem.traces.write import FORMAT, VERSION
 
-FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
-"""What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
-
-STEP_FIELDS = "run tool arguments result".split()
-"""What it takes as well with `--format steps`: where a row names its run, and a step the parts of its call."""
-
-_DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
-ABSENT: Any = object()
+Records = Iterable[tuple[object, Any]]
+"""(position, record), where a record that cannot be decoded is the TraceError that says so."""
 
 
 def read_records(
@@ -30,34 +30,46 @@ def read_records(
     options: ReadOptions,
     translate: Callable[[Any], Any] = lambda record: record,
     is_message: Callable[[object], bool] = is_message,
-    records: Iterable[tuple[object, Any]] | None = None,
-) -> Iterator[Trajectory | Problem | SkippedRun]:
+    records: Records | None = None,
+) -> Reading:
     """Every record of the file as a run, then a Problem for each mapped field that no record has.
 
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
     are those of a file that is not JSON."""
-    paths = dict(options.record_fields)
-    place = paths.pop("records", None)
-    fields = FieldMap(paths)
-    if records is None:
-        records = records_in(file, is_message) if place is None else records_at(file, place)
+    fields = FieldMap({name: path for name, path in options.record_fields.items() if name != "records"})
+    records = records_in(file, options, is_message) if records is None else records
 
     def build(record: object, position: str) -> Trajectory:
         return _trajectory(translate(record), Origin(file.origin, position), fields, options)
 
     yield from each_run(file, records, build)
-    yield from fields.missing(file)
+    yield from (Problem(file.origin, what, hint) for what, hint in fields.missing())
 
 
-def records_at(file: TraceFile, place: str) -> Iterable[tuple[object, Any]]:
-    """The records that a document keeps in a list at `place`. What the document says around the list (the task of
-    several attempts, say) is said about each."""
+def records_in(file: TraceFile, options: ReadOptions, is_message: Callable[[object], bool]) -> Records:
+    """One record per line, or the items of a list, or the document. A list of messages is one record, and so are lines
+    that are messages themselves. `--map records=PATH` says where a document keeps its list."""
+    if (place := options.record_fields.get("records")) is not None:
+        return _records_at(file, place)
+    if not file.is_lines:
+        document = file.document
+        is_list = isinstance(document, list) and not (document and is_message(document[0]))
+        return enumerate(document) if is_list else [("", document)]
+    if not is_message(file.head):
+        return file.lines()
+    lines = list(file.lines())
+    broken = [(number, line) for number, line in lines if isinstance(line, TraceError)]
+    return [*broken, ("", [line for _, line in lines if not isinstance(line, TraceError)])]
+
+
+def _records_at(file: TraceFile, place: str) -> Records:
+    """The records in a list at `place`. What the document says around the list (the task of several attempts, say) is
+    said about each."""
     document = file.document
     found = list(_records_under(document, place.split("."), {})) if isinstance(document, dict) else []
     if not found:
-        raise TraceError(
-            f"has no list at {place!r}, which --map names for records", "Name the list that holds the runs."
-        )
+        what = f"has no list at {place!r}, which --map names for records"
+        raise TraceError(what, "Name the list that holds the runs.")
     return enumerate(found)
 
 
@@ -70,8 +82,7 @@ def _records_under(value: Any, steps: list[str], around: Mapping[str, Any]) -> I
             else:
                 yield {**around, **item} if isinstance(item, dict) else item
     elif isinstance(value, dict) and steps:
-        known = {**around, **{name: said for name, said in value.items() if isinstance(said, (str, int, float, bool))}}
-        yield from _records_under(value.get(steps[0]), steps[1:], known)
+        yield from _records_under(value.get(steps[0]), steps[1:], {**around, **_scalars(value)})
 
 
 def scalars_around(document: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -81,29 +92,14 @@ def scalars_around(document: Mapping[str, Any], place: str) -> dict[str, Any]:
     for key in place.split("."):
         if not isinstance(inner, Mapping):
             break
-        fields |= {name: value for name, value in inner.items() if isinstance(value, (str, int, float, bool))}
+        fields |= _scalars(inner)
         inner = inner.get(key)
         inner = inner[0] if isinstance(inner, list) and inner else inner
     return fields
 
 
-def records_in(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
-    """(position, record): one per line, or the items of a list, or the document; a list of messages is one record."""
-    if file.is_lines:
-        return _line_records(file, is_message)
-    document = file.document
-    if isinstance(document, list) and not (document and is_message(document[0])):
-        return enumerate(document)
-    return [("", document)]
-
-
-def _line_records(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
-    """Lines that are messages themselves are one record together; otherwise each line is a record."""
-    if not is_message(file.head):
-        return file.lines()
-    lines = list(file.lines())
-    broken = [(number, line) for number, line in lines if isinstance(line, TraceError)]
-    return [*broken, ("", [line for _, line in lines if not isinstance(line, TraceError)])]
+def _scalars(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in holder.items() if isinstance(value, (str, int, float, bool))}
 
 
 def first_messages(file: TraceFile) -> list[Any]:
@@ -117,58 +113,17 @@ def first_messages(file: TraceFile) -> list[Any]:
     return messages if isinstance(messages, list) and messages and all(map(is_message, messages)) else []
 
 
-class FieldMap:
-    """Finds our fields in a record, and remembers which mapped ones were never there."""
-
-    def __init__(self, paths: Mapping[str, str]) -> None:
-        if unknown := sorted(set(paths) - set(FIELDS)):
-            raise UsageError(
-                f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join((*FIELDS, 'records'))}; "
-                f"with --format steps also {', '.join(STEP_FIELDS)}."
-            )
-        self.paths = paths
-        self._unseen = set(paths)
-        self._keys: dict[str, None] = {}
-
-    def get(self, record: Mapping[str, Any], field: str) -> Any:
-        """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""
-        path = self.paths.get(field)
-        if path is None:
-            return next((record[key] for key in _DEFAULTS.get(field, (field,)) if record.get(key) is not None), None)
-        value = value_at(record, path)
-        if value is not ABSENT:
-            self._unseen.discard(field)
-            return value
-        if len(self._keys) < 40:
-            self._keys.update(dict.fromkeys(_paths(record)))
-        return None
-
-    def missing(self, file: TraceFile) -> Iterator[Problem]:
-        for field in sorted(self._unseen if self._keys else ()):
-            what = f"no record has {self.paths[field]!r}, which --map names for {field}"
-            yield Problem(file.origin, what, f"Records have: {', '.join(list(self._keys)[:40])}.")
+_FIELDS_OF_STEPS = (
+    {"span_id", "root_span_id"},
+    {"trace_id", "start_time", "type"},
+    {"traceId", "startTime", "type"},
+    {"id", "project_id", "start_time"},
+)
 
 
-def value_at(record: Mapping[str, Any], path: str) -> Any:
-    """The value at `path`, which may lead into objects and lists; ABSENT if there is none."""
-    if path in record:
-        return record[path]
-    value: Any = record
-    for step in path.split("."):
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return ABSENT
-    return value
-
-
-def _paths(record: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in record.items():
-        yield key
-        if isinstance(value, dict):
-            yield from (f"{key}.{inner}" for inner in value)
+def is_step(record: object) -> bool:
+    """Is this a platform's trace or a step of one? What it was given and gave back may look like a run of its own."""
+    return isinstance(record, dict) and any(fields <= record.keys() for fields in _FIELDS_OF_STEPS)
 
 
 def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadOptions) -> Trajectory:
@@ -186,10 +141,11 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
     task_id = label(values["task_id"], "task_id")
     if task_id is None and not (task or asked) and options.located_fields.keys().isdisjoint(("task_id", "task")):
         raise TraceError("names no task: no task_id, no task, no user message", "Map one with --map task_id=PATH.")
+    models = (label(message["model"], "model") for message in messages if message.get("model"))
     return Trajectory(
         environment=environment,
         task_id=task_id or digest(task or asked),
-        source=label(values["source"], "source") or _model_in(messages) or "unknown",
+        source=label(values["source"], "source") or next(models, None) or "unknown",
         origin=origin,
         events=recorder.events(),
         outcome=_outcome(values["outcome"], record, fields, text_of(values["feedback"])),
@@ -234,17 +190,7 @@ def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedbac
     return Outcome(passed, reward, feedback)
 
 
-_FIELDS_OF_STEPS = (
-    {"span_id", "root_span_id"},
-    {"trace_id", "start_time", "type"},
-    {"traceId", "startTime", "type"},
-    {"id", "project_id", "start_time"},
-)
-
-
-def is_step(record: object) -> bool:
-    """Is this a platform's trace or a step of one? What it was given and gave back may look like a run of its own."""
-    return isinstance(record, dict) and any(fields <= record.keys() for fields in _FIELDS_OF_STEPS)
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 
 
 def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
@@ -256,30 +202,19 @@ def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
         wrapped = entry.get("function") if isinstance(entry, dict) else {"name": entry}
         spec = wrapped if isinstance(wrapped, dict) else entry
         if isinstance(spec.get("name"), str):
-            parameters = next((spec[name] for name in _SCHEMAS if spec.get(name)), None)
-            check_depth(parameters)
-            tools.append(
-                naming.tool(
-                    spec["name"], text_of(spec.get("description")), parameters if isinstance(parameters, dict) else {}
-                )
-            )
+            found = next((spec[name] for name in _SCHEMAS if spec.get(name)), None)
+            check_depth(found)
+            parameters = found if isinstance(found, dict) else {}
+            tools.append(naming.tool(spec["name"], text_of(spec.get("description")), parameters))
     return tuple(tools)
-
-
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 
 
 def _declared(raw: object) -> Iterator[Any]:
     """Each tool of a list. Gemini puts several functions into one tool."""
     for entry in raw if isinstance(raw, list) else ():
-        several = (
-            entry.get("functionDeclarations", entry.get("function_declarations")) if isinstance(entry, dict) else ()
-        )
+        names = ("functionDeclarations", "function_declarations")
+        several = next((entry[name] for name in names if name in entry), None) if isinstance(entry, dict) else None
         yield from several if isinstance(several, list) else (entry,)
-
-
-def _model_in(messages: Iterable[Any]) -> str | None:
-    return next((label(message["model"], "model") for message in messages if message.get("model")), None)
 
 
 def _usage(record: Mapping[str, Any], messages: Iterable[Any]) -> RunUsage:
@@ -291,3 +226,150 @@ def _usage(record: Mapping[str, Any], messages: Iterable[Any]) -> RunUsage:
         for message in messages:
             meter.add(message.get("usage"))
     return meter.usage()
+
+
+# contramem's own format, which `write_traces` writes. A line is decoded straight into the types of trajectory.py:
+# unknown fields are ignored, a missing or wrong one is reported with its path.
+
+_decode = msgspec.json.Decoder(Trajectory).decode
+_LONGEST_HEADER = 200
+"""In bytes: no line of a run is as short, so runs are not decoded twice."""
+
+
+def is_native(file: TraceFile) -> bool:
+    return isinstance(file.head, dict) and file.head.get("format") == FORMAT
+
+
+def read_native(file: TraceFile, options: ReadOptions) -> Reading:
+    """contramem's own traces: a header line, then one Trajectory per line.
+
+    {"format": "contramem-trace", "version": 1}
+    {"environment": "general", "task_id": "t1", "source": "m", "outcome": {"passed": true}, "events": [
+      {"position": 1, "actor": "agent", "kind": "call", "function": "mail.send", "arguments": {"to": "Bob"}}]}
+    """
+    lines = file.raw_lines()
+    first = next(lines, (1, b""))[1]
+    _check_header(first if isinstance(first, bytes) else b"")
+    # Names and effects stand in the file, unless the user gives others.
+    naming = options.naming() if options.app or options.effects else None
+    runs = (line for line in lines if not _is_header(line[1]))
+    yield from each_run(file, runs, lambda line, _: _native_trajectory(line, naming))
+
+
+def _is_header(line: object) -> bool:
+    """Files put together with `cat` have a header before each part."""
+    return isinstance(line, bytes) and len(line) < _LONGEST_HEADER and _header_of(line).get("format") == FORMAT
+
+
+def _header_of(line: bytes) -> dict[str, Any]:
+    try:
+        header = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return {}
+    return header if isinstance(header, dict) else {}
+
+
+def _check_header(line: bytes) -> None:
+    header = _header_of(line)
+    if header.get("format") != FORMAT:
+        what = f'The first line must be {{"format": "{FORMAT}", "version": {VERSION}}}.'
+        raise TraceError("has no header line", what)
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        raise TraceError(f"has a header whose version is {version!r}", f"The version is a number from 1 to {VERSION}.")
+    if version > VERSION:
+        what = f"was written by a newer contramem (trace format {version}); this one reads up to {VERSION}"
+        raise TraceError(what, "Upgrade contramem.")
+
+
+def _native_trajectory(line: bytes, naming: Naming | None) -> Trajectory:
+    try:
+        trajectory = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TraceError(f"is not a trajectory ({error})", "docs/formats.md describes the fields.") from None
+    bare = False
+    for index, event in enumerate(trajectory.events):
+        if event.position != index:
+            raise TraceError(f"event {index} has position {event.position}", "Number the events 0, 1, 2, ...")
+        if event.function and "." not in event.function:
+            bare = True
+        if event.result is not None and isinstance(event.result.content, (dict, list)):
+            check_depth(event.result.content)
+        for value in event.arguments.values():
+            if isinstance(value, (dict, list)):
+                check_depth(value)
+    if naming is None and not bare:
+        return trajectory
+    events = tuple([_rename(event, naming or Naming()) for event in trajectory.events])
+    return msgspec.structs.replace(trajectory, events=events)
+
+
+def _rename(event: Event, naming: Naming) -> Event:
+    if not event.function:
+        return event
+    function = naming.function(event.function)
+    effect = naming.effect(function, None if event.effect == "unknown" else event.effect)
+    given = event.effect_given or naming.is_given(function)
+    return msgspec.structs.replace(event, function=function, effect=effect, effect_given=given)
+
+
+# Recordings of guided runs (`Memory.load(bank, record=...)`).
+
+_MAX_TOKENS = 1 << 53
+"""A larger count is no count: files are written by anybody."""
+
+
+def is_recording(file: TraceFile) -> bool:
+    head = file.head
+    return isinstance(head, dict) and type(head.get("recording")) is int and "run" in head and "what" in head
+
+
+def read_recording(file: TraceFile, options: ReadOptions) -> Reading:
+    """Lines of many runs, in the order they were written.
+
+    {"recording": 1, "run": "c5f7", "time": 1.0, "what": "start", "task": "Mail Bob.", "task_id": "t1", "source": "m"}
+    {"recording": 1, "run": "c5f7", "time": 1.1, "what": "shown", "text": "...", "cards": ["..."]}
+    {"recording": 1, "run": "c5f7", "time": 1.2, "what": "event", "event": {"kind": "call", "function": "mail.send"}}
+    {"recording": 1, "run": "c5f7", "time": 1.3, "what": "finish", "passed": true}
+    """
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for position, line in file.lines():
+        if isinstance(line, dict) and isinstance(line.get("run"), str):
+            runs.setdefault(line["run"], []).append(line)
+        else:
+            error = line if isinstance(line, TraceError) else TraceError("is not a line of a recording")
+            yield Problem(f"{file.origin}:{position}", error.what, error.hint)
+    yield from each_run(file, runs.items(), lambda lines, run: _recorded(lines, Origin(file.origin, run), options))
+
+
+def _recorded(lines: list[dict[str, Any]], origin: Origin, options: ReadOptions) -> Trajectory | SkippedRun:
+    opening = next((line for line in lines if line.get("what") == "start"), None)
+    if opening is None:
+        return SkippedRun(str(origin), "recording whose beginning is missing")
+    naming, task = options.naming(), str(opening.get("task") or "")
+    events, memories = [Event(0, "user", "message", text=task)], []
+    for line in lines:
+        if line.get("what") == "event":
+            event = msgspec.convert({"position": len(events), **line["event"]}, Event)
+            check_depth(event.arguments)
+            if event.function:
+                event = msgspec.structs.replace(event, function=naming.function(event.function))
+            events.append(event)
+        elif line.get("what") == "shown":
+            cards = tuple(map(str, line.get("cards") or ()))
+            tokens = line["tokens"] if type(line.get("tokens")) is int and 0 <= line["tokens"] < _MAX_TOKENS else None
+            memories.append(ShownMemory(len(events), str(line["text"]), str(line.get("function") or ""), cards, tokens))
+    verdicts = [line for line in lines if line.get("what") == "finish" and isinstance(line.get("passed"), bool)]
+    last = verdicts[-1] if verdicts else {}
+    return Trajectory(
+        environment="recorded",
+        task_id=label(opening.get("task_id"), "task_id") or digest(task),
+        source=label(opening.get("source"), "source") or "agent",
+        origin=origin,
+        events=tuple(events),
+        outcome=Outcome(last.get("passed"), number(last.get("reward")), str(last.get("feedback") or "")),
+        run=origin.position,
+        task=task,
+        ability=label(opening.get("ability"), "ability"),
+        guidance=tuple(memories),
+    )

@@ -1,0 +1,150 @@
+"""`--map`: fields of a run that are under other names in its record, in the file's path, or in another file.
+
+`outcome=scores.final` leads into the record. `source=path:1` is the first folder below the one that was named,
+`path:-1` the file's name without its ending, `path:-2` the folder it lies in. `outcome=file:../report.json#resolved` is
+a value in a file, relative to the run's own; `#` leads into it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contramem.errors import TraceError, UsageError
+from contramem.traces.files import TraceFile
+from contramem.traces.trajectory import Trajectory
+from contramem.traces.verdict_files import verdict_in_document, verdict_of
+
+FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
+"""What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
+
+STEP_FIELDS = "run tool arguments result".split()
+"""What it takes as well with `--format steps`: where a row names its run, and a step the parts of its call."""
+
+_DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
+ABSENT: Any = object()
+
+
+def value_at(record: Any, path: str) -> Any:
+    """The value at `path`, which may lead into objects and lists; ABSENT if there is none."""
+    if isinstance(record, dict) and path in record:
+        return record[path]
+    value = record
+    for step in path.split("."):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return ABSENT
+    return value
+
+
+def at(record: Any, *paths: str) -> Any:
+    """The first value under one of `paths` that says something; None if there is none."""
+    for path in paths:
+        if (value := value_at(record, path)) is not ABSENT and value not in (None, "", [], {}):
+            return value
+    return None
+
+
+class FieldMap:
+    """Finds our fields in a record, and remembers which mapped ones were never there."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        if unknown := sorted(set(paths) - set(FIELDS)):
+            raise UsageError(
+                f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join((*FIELDS, 'records'))}; "
+                f"with --format steps also {', '.join(STEP_FIELDS)}."
+            )
+        self.paths = paths
+        self._unseen = set(paths)
+        self._keys: dict[str, None] = {}
+
+    def get(self, record: Mapping[str, Any], field: str) -> Any:
+        """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""
+        path = self.paths.get(field)
+        if path is None:
+            return next((record[key] for key in _DEFAULTS.get(field, (field,)) if record.get(key) is not None), None)
+        value = value_at(record, path)
+        if value is not ABSENT:
+            self._unseen.discard(field)
+            return value
+        if len(self._keys) < 40:
+            for key, held in record.items():
+                self._keys.update(
+                    dict.fromkeys([key, *(f"{key}.{inner}" for inner in held)] if isinstance(held, dict) else [key])
+                )
+        return None
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """(what is wrong, what there is instead) for each mapped field that no record has."""
+        for field in sorted(self._unseen if self._keys else ()):
+            what = f"no record has {self.paths[field]!r}, which --map names for {field}"
+            yield what, f"Records have: {', '.join(list(self._keys)[:40])}."
+
+
+_PATH = re.compile(r"path:(-?\d+)")
+_TEXTS = {"task_id": "task_id", "source": "source", "trial": "run", "environment": "environment", "task": "task",
+          "ability": "ability", "scenario_id": "scenario_id"}  # fmt: skip
+
+
+def is_location(place: str) -> bool:
+    return place.startswith(("path:", "file:"))
+
+
+def check_location(field: str, place: str) -> None:
+    """Refuse a `--map` without meaning before anything is read."""
+    if place.startswith("path:") and (_PATH.fullmatch(place) is None or place == "path:0"):
+        raise UsageError(f"--map {field}={place}: write path:1 for the first folder, path:-1 for the file's own name.")
+    if field not in (*_TEXTS, "outcome", "feedback"):
+        raise UsageError(f"--map {field}={place}: only {', '.join((*_TEXTS, 'outcome', 'feedback'))} can be elsewhere.")
+
+
+def path_parts(file: TraceFile) -> list[str]:
+    """The path below the named folder, with the file's name without suffixes."""
+    parts = list(file.path.relative_to(file.root).parts if file.root is not None else file.path.parts)
+    name = file.name.removesuffix(".json").removesuffix(".jsonl").removesuffix(".traj")
+    return [*parts[:-1], name.removesuffix(file.ending) or name]
+
+
+def apply_locations(trajectory: Trajectory, file: TraceFile, places: Mapping[str, str]) -> Trajectory:
+    """The run with each located field. If a field does not exist, what the trace says stays."""
+    changes: dict[str, Any] = {}
+    for field, place in places.items():
+        value = _value(file, place)
+        if value is None:
+            continue
+        if field == "outcome":
+            passed, reward = verdict_of(value)
+            changes["outcome"] = msgspec.structs.replace(trajectory.outcome, passed=passed, reward=reward)
+        elif field == "feedback":
+            outcome = changes.get("outcome", trajectory.outcome)
+            changes["outcome"] = msgspec.structs.replace(outcome, feedback=str(value))
+        else:
+            changes[_TEXTS[field]] = str(value)
+            if field == "task_id":  # the user says which runs belong together, whatever each of them was asked
+                changes["authored"] = False
+    return msgspec.structs.replace(trajectory, **changes) if changes else trajectory
+
+
+def _value(file: TraceFile, place: str) -> Any:
+    if match := _PATH.fullmatch(place):
+        parts, index = path_parts(file), int(match[1])
+        index = index - 1 if index > 0 else index
+        return parts[index] if -len(parts) <= index < len(parts) else None
+    name, _, pointer = place.removeprefix("file:").partition("#")
+    beside = file.beside(name)
+    if beside is None:
+        return None
+    if beside.ending not in (".json", ".jsonl"):
+        return beside.content.decode("utf-8", "replace").strip()
+    try:
+        document = beside.document
+    except TraceError:
+        return None
+    value = value_at(document, pointer.strip("/").replace("/", ".")) if pointer else verdict_in_document(document, ())
+    return None if value is ABSENT else value
