@@ -16,8 +16,8 @@ from contramem.cli.monitor_view import list_runs, show_run
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.cli.sections import SectionedCommand
 from contramem.errors import GuardError, UsageError
-from contramem.monitor.guard import Guard, parse_guard, suggest_full_names, suggest_name
-from contramem.monitor.watch import MonitoredRun, Obligation, WatchedGuard, guards_of_card, replay_run
+from contramem.guards.guard import Guard, parse_guard, suggest_full_names, suggest_name
+from contramem.guards.watch import MonitoredRun, Obligation, WatchedGuard, guards_of_card, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever

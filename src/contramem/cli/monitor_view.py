@@ -13,9 +13,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from contramem.monitor.guard import Guard
-from contramem.monitor.templates import State
-from contramem.monitor.watch import MonitoredEvent, MonitoredRun, Obligation
+from contramem.guards.guard import Guard
+from contramem.guards.templates import State
+from contramem.guards.watch import MonitoredEvent, MonitoredRun, Obligation
 
 MAX_ROWS = 60
 MAX_RULES = 12

@@ -12,7 +12,7 @@ from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.provenance import trace_sentences
 from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.server.export import export_rows
 from contramem.server.ledger_page import decision_row
 from contramem.server.pages import Paging, Visit, missing
