@@ -11,7 +11,7 @@ from contramem.build.rules.mine import count_outcomes
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.packet import contrast
 from contramem.grading import contradicts, is_observed, supports
-from contramem.monitor.guard import guards_of, parse_guard
+from contramem.guards.guard import guards_of, parse_guard
 from contramem.study.ask import explain_kind
 from contramem.study.run_set import RunSet
 from contramem.study.trial import try_guard

@@ -50,7 +50,7 @@ def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
         assert re.search(rf"── {name}\b", errors.__doc__ or ""), f"{name} is not in the tree"
 
 
-STAGES = ("traces", "contrast", "bank", "monitor", "retrieve", "validate", "llm", "build", "inject")
+STAGES = ("traces", "contrast", "bank", "guards", "retrieve", "validate", "llm", "build", "inject")
 TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard, guards_of
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard, guards_of
 from worlds.world import Claim, World
 
 _FIRST = re.compile(r"^Call `([\w.]+)` first")

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.monitor.guard import Guard
+from contramem.guards.guard import Guard
 from contramem.study.recorded_actions import RecordedActions
 from contramem.traces.read import read_traces
 from worlds.world import Agent, Session, World

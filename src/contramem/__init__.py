@@ -10,7 +10,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     bank/        patch                         -> Bank, Ledger cards now, every decision ever
     retrieve/    task + frozen bank            -> Hit          ranked cards, with the score explained
     inject/      hits + running agent          -> Guidance     text at task start and before a call
-    monitor/     guards + live events          -> Obligation   what is still owed, what was just broken
+    guards/      guards + live events          -> Obligation   what is still owed, what was just broken
     study/       all runs + a supposition      -> Trial        the instruments of an author: look, try, explain, propose
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
     llm/         beside the flow: asks models, for build/ and agents under test

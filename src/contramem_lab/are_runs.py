@@ -27,11 +27,11 @@ import msgspec
 
 from contramem.counting import count_tokens
 from contramem.errors import ModelError, TaskError, UsageError
+from contramem.guards.watch import Obligation
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
 from contramem.inject.provider import MemoryProvider, MemoryRun, NotedRun
 from contramem.inject.run import Run
-from contramem.monitor.watch import Obligation
 from contramem.scratch import ScratchFolder
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.read import read_traces

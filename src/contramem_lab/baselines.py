@@ -31,10 +31,10 @@ from contramem.contrast.flow import NOWHERE
 from contramem.contrast.instructions import overrides
 from contramem.contrast.step import Step
 from contramem.counting import count_tokens
+from contramem.guards.guard import Guard
 from contramem.inject.provider import TextMemory
 from contramem.llm.client import PromptMessage, Request, Stage
 from contramem.llm.exchange import Exchange
-from contramem.monitor.guard import Guard
 from contramem.prompts import fence, render
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Query

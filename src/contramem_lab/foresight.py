@@ -27,10 +27,10 @@ from contramem.bank.support import GuardSupport
 from contramem.contrast.flow import NOWHERE
 from contramem.errors import UsageError
 from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
+from contramem.guards.actions import actions_of_run
+from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.watch import GuardMonitor, guards_of_card
 from contramem.inject.rule_lines import rule_line_of
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.watch import GuardMonitor, guards_of_card
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import PROFILES

@@ -12,8 +12,8 @@ import pytest
 from contramem.bank.check import check_store
 from contramem.bank.frozen import load_frozen
 from contramem.bank.store import open_store
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_run
+from contramem.guards.guard import parse_guard
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 

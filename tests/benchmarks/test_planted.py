@@ -24,7 +24,7 @@ from worlds.permits import Permits  # type: ignore[import-not-found]
 from worlds.world import Session, runs  # type: ignore[import-not-found]
 
 from contramem.bank.card import Argument, FunctionCard
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 TASKS = 12
 

@@ -16,9 +16,9 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.support import replays
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.guards.guard import guards_of, parse_guard
 from contramem.llm.client import Request
 from contramem.llm.exchange import ScriptedModel
-from contramem.monitor.guard import guards_of, parse_guard
 from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces

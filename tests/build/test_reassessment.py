@@ -10,7 +10,7 @@ from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.learning import LearningCard
 from contramem.build.reassessment import count_again, narrow_guard, narrow_text
 from contramem.build.rules.support import replays
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 OPEN = call("Mail.open_archive", {}, "open")
 CARD = SkillCard.of(

@@ -6,8 +6,8 @@ import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.contrast.speech import asks, speech_of
-from contramem.monitor.actions import actions_of_steps
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_steps
+from contramem.guards.guard import parse_guard
 from contramem.traces.trajectory import Event
 
 SAY = "AgentUserInterface.send_message_to_user"

@@ -16,7 +16,7 @@ from contramem.bank.frozen import write_frozen
 from contramem.bank.support import CardSupport
 from contramem.cli import cli
 from contramem.errors import UsageError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.traces.trajectory import Trajectory, digest
 from contramem.traces.write import write_traces
 from contramem_lab.foresight import (

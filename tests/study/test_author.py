@@ -15,7 +15,7 @@ from tests.study.office import NOTE_RULE, note_office, write_office
 
 from contramem.bank.store import open_store
 from contramem.cli import cli
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.run_set import RunSet
 from contramem.study.tables import open_tables
 

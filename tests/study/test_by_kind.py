@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.guard import Guard, parse_guard
 from contramem.study.by_kind import explain_by_kind
 from contramem.study.explain import Difference
 from contramem.study.run_set import RunSet

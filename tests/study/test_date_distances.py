@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.made_runs import call, run
 
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_run
+from contramem.guards.guard import parse_guard
 from contramem.study.date_distances import DateDistance, measure_distances
 
 AHEAD = DateDistance("Town.find", "starts", "Town.find.received")

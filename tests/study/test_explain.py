@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.guard import Guard, parse_guard
 from contramem.study import explain as explaining
 from contramem.study.ask import explain_kind
 from contramem.study.explain import drop_narrower, explain

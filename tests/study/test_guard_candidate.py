@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.study.office import note_office
 
-from contramem.monitor.conditions import parse_pattern
+from contramem.guards.conditions import parse_pattern
 from contramem.study.candidates import propose_candidates
 from contramem.study.guard_candidate import GuardCandidate, about_argument, about_call, about_two_calls
 from contramem.study.masks import GuardMasks

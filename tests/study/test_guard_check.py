@@ -8,7 +8,7 @@ import pytest
 from tests.study.office import note_office
 
 from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.guard_check import check_names, find_unmet
 from contramem.study.run_set import RunSet
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import Trajectory

@@ -14,7 +14,7 @@ from tests.study.office import NOTE_RULE, write_office
 
 from contramem.bank.store import open_store
 from contramem.cli import cli
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import check_card, find_copies, list_fields
 from contramem.study.related_cards import relate

@@ -8,9 +8,9 @@ from tests.made_runs import call, run
 from tests.study.office import NOTE_RULE, note_office
 
 from contramem.contrast.packet import contrast
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.templates import Verdict
+from contramem.guards.actions import actions_of_run
+from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.templates import Verdict
 from contramem.study.candidates import propose_candidates
 from contramem.study.masks import GuardMasks
 from contramem.study.recorded_actions import RecordedActions

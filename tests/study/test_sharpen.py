@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import find_splits, share_at_least, share_in_front

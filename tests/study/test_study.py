@@ -16,7 +16,7 @@ from tests.study.office import NOTE_RULE, note_office, write_office
 
 from contramem.cli import cli
 from contramem.errors import GuardError, UsageError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.atoms import collect_atoms, find_boundary, names_an_amount
 from contramem.study.masks import GuardMasks, mask_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, run
 
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.run_set import RunSet
 from contramem.study.values_seen import list_values
 

@@ -10,7 +10,7 @@ from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.patch import Merge
 from contramem.errors import UsageError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 Verdict: TypeAlias = Literal["ACCEPT", "MUTE", "PIN", "REJECT"]
 

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from contramem.bank.card import Argument, FunctionCard, SkillCard
 from contramem.bank.support import ArgumentFacts
-from contramem.monitor.arguments import ArgumentCondition, Test
-from contramem.monitor.conditions import CallOccurs, parse_pattern
-from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.values import field_of_place, function_of_place, functions_of, satisfies
+from contramem.guards.arguments import ArgumentCondition, Test
+from contramem.guards.conditions import CallOccurs, parse_pattern
+from contramem.guards.guard import Guard, guards_of
+from contramem.guards.values import field_of_place, function_of_place, functions_of, satisfies
 
 _FORM_TESTS: frozenset[Test] = frozenset(("is", "like"))
 _SOURCE_TESTS: frozenset[Test] = frozenset(("from", "equals", "picks", "times", "sums", "counts", "falls"))

@@ -29,7 +29,7 @@ from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketGroup
 from contramem.errors import PatchError
-from contramem.monitor.guard import guards_of
+from contramem.guards.guard import guards_of
 from contramem.traces.trajectory import Tool
 from contramem.validate.dates import write_dates_as_forms
 from contramem.validate.validator import Validator

@@ -21,7 +21,7 @@ from contramem.build.reassessment import (
 )
 from contramem.build.rules.support import Replays, follow_record, replays, support_from
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import Guard, guards_of
+from contramem.guards.guard import Guard, guards_of
 
 
 class GuardOutcome(NamedTuple):

@@ -37,7 +37,7 @@ from contramem.build.triggers import Triggers
 from contramem.chance import chance
 from contramem.contrast.packet import Packet
 from contramem.grading import is_observed
-from contramem.monitor.guard import Guard, guards_of
+from contramem.guards.guard import Guard, guards_of
 
 DEFAULT_GRADE: Grade = "observed"
 """docs/quality.md says how it was chosen."""

@@ -12,8 +12,8 @@ from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_TRIGGER_CHARS, Rule
 from contramem.build.rules.support import FollowRecord, Replays, replays, support_from
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.packets import replay
+from contramem.guards.guard import Guard, guards_of
+from contramem.guards.packets import replay
 
 MAX_CONTRADICTED = 1 / 3
 """The share of tasks that must contradict a rule. With fewer, and no narrower place, or if runs that follow it pass

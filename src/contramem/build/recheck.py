@@ -14,8 +14,8 @@ from contramem.build.author import Candidate
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
-from contramem.monitor.guard import guards_of
-from contramem.monitor.packets import replay
+from contramem.guards.guard import guards_of
+from contramem.guards.packets import replay
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal

@@ -16,7 +16,7 @@ from contramem.build.learning import LearningCard, learning_cards
 from contramem.build.recorder import BuildRecorder
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import guards_of
+from contramem.guards.guard import guards_of
 
 MIN_TASKS = 3
 """How many tasks must show a card before it can be universal."""

@@ -22,9 +22,9 @@ from contramem.bank.locate import load_bank
 from contramem.cli.kit import SectionedCommand
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.errors import GuardError, UsageError
-from contramem.monitor.guard import Guard, parse_guard, suggest_full_names, suggest_name
-from contramem.monitor.templates import State
-from contramem.monitor.watch import MonitoredEvent, MonitoredRun, Obligation, WatchedGuard, guards_of_card, replay_run
+from contramem.guards.guard import Guard, parse_guard, suggest_full_names, suggest_name
+from contramem.guards.templates import State
+from contramem.guards.watch import MonitoredEvent, MonitoredRun, Obligation, WatchedGuard, guards_of_card, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever

@@ -30,8 +30,8 @@ from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retrieval
 
 if TYPE_CHECKING:
+    from contramem.guards.watch import Obligation
     from contramem.inject.rule_lines import RuleLine
-    from contramem.monitor.watch import Obligation
 
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"

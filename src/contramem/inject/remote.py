@@ -12,9 +12,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from contramem.errors import ServerError, UsageError
+from contramem.guards.guard import parse_guard
+from contramem.guards.watch import Obligation
 from contramem.inject.guidance import Guidance
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.watch import Obligation
 from contramem.retrieve.profiles import Profile
 from contramem.traces.trajectory import Event, Outcome, Tool
 

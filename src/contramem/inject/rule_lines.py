@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from contramem.bank.card import SkillCard
 from contramem.counting import count_tokens
+from contramem.guards.conditions import CallOccurs, Condition, Pattern, TaskSays, parse_pattern
+from contramem.guards.guard import Guard, guards_of
 from contramem.inject.budget import in_lines
-from contramem.monitor.conditions import CallOccurs, Condition, Pattern, TaskSays, parse_pattern
-from contramem.monitor.guard import Guard, guards_of
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.effects import effect_of
 

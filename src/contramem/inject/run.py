@@ -36,8 +36,8 @@ from contramem.traces.shell import function_called
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
+    from contramem.guards.watch import Obligation
     from contramem.inject.remote import RemoteMemory
-    from contramem.monitor.watch import Obligation
 
 
 class Memory:

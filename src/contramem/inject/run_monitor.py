@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from contramem.bank.card import SkillCard
-from contramem.monitor.guard import Guard
-from contramem.monitor.watch import GuardMonitor, Obligation
+from contramem.guards.guard import Guard
+from contramem.guards.watch import GuardMonitor, Obligation
 from contramem.traces.trajectory import Event
 
 

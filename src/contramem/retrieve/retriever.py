@@ -32,7 +32,7 @@ from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
 if TYPE_CHECKING:
-    from contramem.monitor.conditions import TaskSays
+    from contramem.guards.conditions import TaskSays
     from contramem.retrieve.bm25 import Integers
 
 MIN_SHARED = 6
@@ -162,7 +162,7 @@ class Retriever:
         ]
 
     def _find_advising(self, function: str) -> list[SkillCard]:
-        from contramem.monitor.guard import guards_of  # parsing guards takes time, and most runs never ask
+        from contramem.guards.guard import guards_of  # parsing guards takes time, and most runs never ask
 
         named = [card for card in self._skills if function in card.functions_used]
         advising = [card for card in named if any(guard.advises_on == function for guard in guards_of(card.guards))]
@@ -347,7 +347,7 @@ def _is_asked_for(changes: frozenset[str] | None, intents: frozenset[str] | None
 def _tells_when(card: Card) -> bool:
     """Whether a guard of a skill tells by calls and observations when it applies, so that it may be shown although the
     words of a request did not find it."""
-    from contramem.monitor.guard import guards_of  # parsing guards takes time to import
+    from contramem.guards.guard import guards_of  # parsing guards takes time to import
 
     return isinstance(card, SkillCard) and any(guard.conditions or guard.advises_on for guard in guards_of(card.guards))
 
@@ -364,8 +364,8 @@ def _families_of(words: list[str]) -> frozenset[str]:
 
 def _request_tests(card: Card) -> _RequestTests:
     """The conditions of a skill's guards on the request; none if one of its guards has no such condition."""
-    from contramem.monitor.conditions import TaskSays
-    from contramem.monitor.guard import guards_of  # parsing guards takes time to import
+    from contramem.guards.conditions import TaskSays
+    from contramem.guards.guard import guards_of  # parsing guards takes time to import
 
     guards = guards_of(card.guards) if isinstance(card, SkillCard) else ()
     tests = [tuple(test for test in guard.conditions if isinstance(test, TaskSays)) for guard in guards]

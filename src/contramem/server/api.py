@@ -20,8 +20,8 @@ from contramem.bank.bank import BankEntry
 from contramem.bank.card import SkillCard
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.errors import ContramemError, StoreError
+from contramem.guards.watch import Obligation
 from contramem.inject.guidance import Guidance
-from contramem.monitor.watch import Obligation
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.server.project import Project

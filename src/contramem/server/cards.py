@@ -22,7 +22,7 @@ from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.provenance import trace_sentences
 from contramem.errors import ContramemError, GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.server.listing import Listing
 from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts

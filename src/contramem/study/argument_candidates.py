@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.argument_uses import ArgumentUses, CallOfRun, RunUses, find_uses
 from contramem.study.atoms import MIN_TASKS, find_boundary
 from contramem.study.guard_candidate import GuardCandidate, about_argument

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from contramem.monitor.actions import Action
-from contramem.monitor.values import shape_of
+from contramem.guards.actions import Action
+from contramem.guards.values import shape_of
 from contramem.study.masks import Mask, mask_of
 from contramem.study.measures import Measure, find_measures
 from contramem.study.relations import find_relations, is_text

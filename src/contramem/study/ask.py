@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from contramem.errors import GuardError, UsageError, nearest
-from contramem.monitor.guard import Guard, parse_guard, suggest_full_names, suggest_name
+from contramem.guards.guard import Guard, parse_guard, suggest_full_names, suggest_name
 from contramem.study.explain import Difference, Explanation, explain
 from contramem.study.guard_check import check_names, find_unmet
 from contramem.study.replays import replay_guard

@@ -18,10 +18,10 @@ import msgspec
 
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
-from contramem.monitor.actions import Action
-from contramem.monitor.dates import WRITTEN_DATE
-from contramem.monitor.results import count_items, decode_result, walk
-from contramem.monitor.values import is_same, read_number, write_number, write_value
+from contramem.guards.actions import Action
+from contramem.guards.dates import WRITTEN_DATE
+from contramem.guards.results import count_items, decode_result, walk
+from contramem.guards.values import is_same, read_number, write_number, write_value
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.date_distances import DateDistance, measure_distances
 from contramem.study.masks import Mask, RunsInOrder

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from contramem.grading import MAX_CHANCE_UNOPPOSED, contradicts
-from contramem.monitor.guard import Guard
-from contramem.monitor.values import functions_of
+from contramem.guards.guard import Guard
+from contramem.guards.values import functions_of
 from contramem.study.contenders import Contenders
 from contramem.study.explain import Difference, explain
 from contramem.study.replays import replay_guard

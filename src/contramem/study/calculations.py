@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.contrast.form import is_field
-from contramem.monitor.actions import Action
-from contramem.monitor.values import is_near, read_number, take_number, write_number
+from contramem.guards.actions import Action
+from contramem.guards.values import is_near, read_number, take_number, write_number
 from contramem.study.atoms import names_an_amount
 from contramem.study.record_ways import find_ways
 from contramem.study.seen_fields import SeenChoice, SeenFields

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
-from contramem.monitor.actions import Action
-from contramem.monitor.results import count_items, decode_result, list_records
-from contramem.monitor.values import plain_text
+from contramem.guards.actions import Action
+from contramem.guards.results import count_items, decode_result, list_records
+from contramem.guards.values import plain_text
 
 MAX_RECORDS = 40
 """Of one result."""

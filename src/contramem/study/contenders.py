@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contramem.monitor.arguments import ArgumentCondition, FirstSeen
-from contramem.monitor.guard import Guard
-from contramem.monitor.values import Quantity
+from contramem.guards.arguments import ArgumentCondition, FirstSeen
+from contramem.guards.guard import Guard
+from contramem.guards.values import Quantity
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
 from contramem.study.guard_candidate import GuardCandidate

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import permutations
 from typing import NamedTuple
 
-from contramem.monitor.dates import read_time
+from contramem.guards.dates import read_time
 
 MAX_DATES = 6
 """Of one record. With more there are so many pairs that one fits by chance."""

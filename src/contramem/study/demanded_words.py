@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from contramem.errors import GuardError
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.values import plain_text, write_value
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.values import plain_text, write_value
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import StudyRun

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, most_chance
-from contramem.monitor.conditions import Condition
-from contramem.monitor.guard import Guard
+from contramem.guards.conditions import Condition
+from contramem.guards.guard import Guard
 from contramem.study.contenders import (
     MAX_CHANCE,
     MIN_BROKEN,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contramem.errors import GuardError
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.templates import Template
+from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.templates import Template
 from contramem.study.masks import GuardMasks
 from contramem.study.seen_relation import SeenRelation
 

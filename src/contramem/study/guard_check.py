@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import Action
-from contramem.monitor.arguments import ArgumentCondition
-from contramem.monitor.conditions import CallOccurs, TaskSays
-from contramem.monitor.guard import Guard, suggest_name
-from contramem.monitor.results import field_values, nested_lists, walk
-from contramem.monitor.values import fields_of, function_of_place, functions_of, is_field_place, shape_of
+from contramem.guards.actions import Action
+from contramem.guards.arguments import ArgumentCondition
+from contramem.guards.conditions import CallOccurs, TaskSays
+from contramem.guards.guard import Guard, suggest_name
+from contramem.guards.results import field_values, nested_lists, walk
+from contramem.guards.values import fields_of, function_of_place, functions_of, is_field_place, shape_of
 from contramem.study.run_set import StudyRun
 
 MAX_NAMES = 12

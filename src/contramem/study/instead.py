@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from contramem.monitor.choices import Way, parse_choice
-from contramem.monitor.conditions import Pattern, parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.values import function_of_place, plain_text
+from contramem.guards.choices import Way, parse_choice
+from contramem.guards.conditions import Pattern, parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.values import function_of_place, plain_text
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.relations import find_relations
 from contramem.study.replays import replay_guard

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from contramem.monitor.templates import Verdict
+from contramem.guards.templates import Verdict
 
 Mask: TypeAlias = int
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from contramem.monitor.actions import Action
-from contramem.monitor.values import plain_text, read_number, write_number
+from contramem.guards.actions import Action
+from contramem.guards.values import plain_text, read_number, write_number
 from contramem.study.atoms import names_an_amount
 from contramem.study.relations import find_distances, is_text
 from contramem.study.seen_fields import SeenFields

@@ -20,7 +20,7 @@ from pydantic import AliasChoices, Field, ValidationError, field_validator
 
 from contramem.bank.card import Function, Line, Skill, SkillDelta, Strict
 from contramem.errors import UsageError
-from contramem.monitor.guard import guards_of
+from contramem.guards.guard import guards_of
 from contramem.study.card_text import read_card_text
 
 _NAME = re.compile(r"[\w.\-]*\w")

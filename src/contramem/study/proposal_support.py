@@ -9,8 +9,8 @@ import msgspec
 
 from contramem.bank.ledger import RunRef
 from contramem.bank.support import GRADES, CardSupport, Grade, GuardSupport
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
 from contramem.retrieve.requests import request_words
 from contramem.study.kinds import strip_values
 from contramem.study.run_set import RunSet, StudyRun

@@ -19,7 +19,7 @@ from contramem.bank.support import CardSupport
 from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
 from contramem.grading import GRADE_WORDS
-from contramem.monitor.guard import Guard
+from contramem.guards.guard import Guard
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import check_card, check_guard, find_objection
 from contramem.study.proposal_support import (

@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from contramem.contrast.form import is_field
-from contramem.monitor.actions import Action
-from contramem.monitor.choices import rank_key
-from contramem.monitor.values import plain_text, write_value
+from contramem.guards.actions import Action
+from contramem.guards.choices import rank_key
+from contramem.guards.values import plain_text, write_value
 from contramem.study.atoms import is_category, write_word
 from contramem.study.seen_fields import SeenChoice, SeenFields
 from contramem.study.seen_relation import SeenRelation

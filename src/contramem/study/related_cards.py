@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.monitor.guard import Guard, guards_of
+from contramem.guards.guard import Guard, guards_of
 
 Relation: TypeAlias = Literal["same", "wider", "narrower", "opposite"]
 """How the card in the bank relates to the proposed one."""

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from contramem.contrast.form import is_field
-from contramem.monitor.actions import Action
-from contramem.monitor.dates import DAYS, DISTANCES, MONTH_ENDS, DateRelation, read_time
-from contramem.monitor.values import is_near, plain_text, read_number, shape_of, take_number, write_number, write_value
+from contramem.guards.actions import Action
+from contramem.guards.dates import DAYS, DISTANCES, MONTH_ENDS, DateRelation, read_time
+from contramem.guards.values import is_near, plain_text, read_number, shape_of, take_number, write_number, write_value
 from contramem.study.atoms import is_category, is_word, names_an_amount, write_word
 from contramem.study.calculations import FACTORS, find_calculations
 from contramem.study.record_ways import MIN_DISTINCT, find_ways, join_pairs

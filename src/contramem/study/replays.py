@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contramem.monitor.conditions import Condition, TaskSays, deciding_functions
-from contramem.monitor.guard import Guard, heard_functions
-from contramem.monitor.templates import Automaton, Verdict
+from contramem.guards.conditions import Condition, TaskSays, deciding_functions
+from contramem.guards.guard import Guard, heard_functions
+from contramem.guards.templates import Automaton, Verdict
 from contramem.study.masks import GuardMasks, Mask, bits_of, mask_of_places, select_bits
 from contramem.study.run_set import RunAnswers, StudyRun
 
@@ -61,7 +61,7 @@ class Replays:
 
     def _find_meeting(self, condition: Condition) -> Mask:
         """The runs in which it becomes true. What one run of a task was shown holds for the task's other runs
-        (monitor/packets.py)."""
+        (guards/packets.py)."""
         heard = deciding_functions(condition) if not isinstance(condition, TaskSays) else ("",)
         calling = self._every & self._answers.find_calling(heard if all(heard) else None)
         met = self._answers.ask(condition, calling, lambda place: self._run_at[place].recorded.meets(condition))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contramem.monitor.actions import Action
+from contramem.guards.actions import Action
 from contramem.traces.trajectory import Effect
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.errors import UsageError, nearest
-from contramem.monitor.conditions import Condition
-from contramem.monitor.guard import Guard
+from contramem.guards.conditions import Condition
+from contramem.guards.guard import Guard
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.masks import Mask, bits_of, mask_from_bits, mask_of, number_names, places_of, union_of

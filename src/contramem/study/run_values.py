@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from contramem.contrast.english import ORDINARY_STEMS, is_ordinary, stem
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import is_time, kind_of_text
-from contramem.monitor.actions import Action
-from contramem.monitor.results import walk
-from contramem.monitor.values import plain_text
+from contramem.guards.actions import Action
+from contramem.guards.results import walk
+from contramem.guards.values import plain_text
 from contramem.study.atoms import is_word
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.effects import words

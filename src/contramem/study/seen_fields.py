@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from contramem.contrast.form import is_field
-from contramem.monitor.actions import Action
-from contramem.monitor.dates import read_time
-from contramem.monitor.results import decode_result, list_records, walk
-from contramem.monitor.values import is_same, plain_text, read_number
+from contramem.guards.actions import Action
+from contramem.guards.dates import read_time
+from contramem.guards.results import decode_result, list_records, walk
+from contramem.guards.values import is_same, plain_text, read_number
 from contramem.study.atoms import MAX_VALUES, names_an_amount
 
 MAX_RECORDS = 40

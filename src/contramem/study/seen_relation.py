@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from contramem.monitor.arguments import Test
-from contramem.monitor.dates import DAYS, MONTH_ENDS
+from contramem.guards.arguments import Test
+from contramem.guards.dates import DAYS, MONTH_ENDS
 
 _DAYS = frozenset(f"on {day}" for day in (*(day.capitalize() for day in DAYS), "weekday", "weekend", *MONTH_ENDS))
 _OPPOSITE = {"lowest": "highest", "highest": "lowest", "first": "last", "last": "first"}

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
-from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.templates import Verdict
+from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.templates import Verdict
 from contramem.study.atoms import MIN_TASKS, Atom, collect_atoms
 from contramem.study.condition_pairs import find_pairs
 from contramem.study.masks import GuardMasks, Mask, count_shared

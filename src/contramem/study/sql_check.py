@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contramem.errors import UsageError
-from contramem.monitor.templates import Verdict
+from contramem.guards.templates import Verdict
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables
 from contramem.study.trial import Trial, weigh

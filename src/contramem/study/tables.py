@@ -16,8 +16,8 @@ import msgspec
 
 from contramem.contrast.form import is_field
 from contramem.errors import UsageError
-from contramem.monitor.results import decode_result
-from contramem.monitor.values import read_number
+from contramem.guards.results import decode_result
+from contramem.guards.values import read_number
 from contramem.progress import Progress, no_progress
 from contramem.scratch import ScratchFolder
 from contramem.study.query_memory import bound_memory

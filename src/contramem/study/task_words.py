@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from contramem.monitor.values import write_value
+from contramem.guards.values import write_value
 from contramem.retrieve.stems import stem
 from contramem.retrieve.tokens import singular
 from contramem.study.atoms import Atom

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance, least_chance
 from contramem.grading import MAX_CHANCE, contradicts, is_observed, supports
-from contramem.monitor.guard import Guard
-from contramem.monitor.templates import Verdict
+from contramem.guards.guard import Guard
+from contramem.guards.templates import Verdict
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun
 

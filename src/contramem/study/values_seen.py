@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from contramem.monitor.conditions import FieldReturned
-from contramem.monitor.guard import Guard
-from contramem.monitor.results import field_values
-from contramem.monitor.values import read_number, take_number, write_number
+from contramem.guards.conditions import FieldReturned
+from contramem.guards.guard import Guard
+from contramem.guards.results import field_values
+from contramem.guards.values import read_number, take_number, write_number
 from contramem.study.run_set import StudyRun
 
 MAX_VALUES = 8

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.contrast.english import SMALL_WORDS
-from contramem.monitor.actions import Action
-from contramem.monitor.values import write_value
+from contramem.guards.actions import Action
+from contramem.guards.values import write_value
 from contramem.study.argument_uses import CallOfRun
 from contramem.study.masks import Mask
 from contramem.study.run_set import StudyRun

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from contramem.bank.card import SkillDelta
 from contramem.contrast.packet import Packet
 from contramem.errors import GuardError
-from contramem.monitor.guard import Guard, parse_guard, suggest_full_names, suggest_name
-from contramem.monitor.packets import GuardReplay
+from contramem.guards.guard import Guard, parse_guard, suggest_full_names, suggest_name
+from contramem.guards.packets import GuardReplay
 from contramem.validate.case import Case
 from contramem.validate.packet_contents import contents_of
 from contramem.validate.verdict import Refusal

@@ -14,8 +14,8 @@ from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay, replay
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay, replay
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides

@@ -16,7 +16,7 @@ from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.plain_words import is_plain_in_prose, is_plain_word
 from contramem.contrast.values import TIME_PATTERN
 from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.validate.case import Case, Text
 from contramem.validate.lexicon import content_words
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in

@@ -21,7 +21,7 @@ from contramem.build.model.hints import (
 from contramem.build.model.packet_text import packet_text
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 
 def task(number: int, amount: int) -> Packet:

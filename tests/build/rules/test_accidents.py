@@ -10,7 +10,7 @@ import pytest
 from tests.made_runs import Call, call, run
 
 from contramem.build.rules.accidents import AccidentChecks
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contramem.build.rules.convention_words import MAX_TITLE_CHARS, ConventionWords, find_right_shape
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 
 def words(guard: str, instead: str = "", form: str = "") -> ConventionWords:

@@ -11,7 +11,7 @@ from tests.made_runs import call, packet, run
 from contramem.build.rules.lesson_checks import LessonChecks
 from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.study.explain import Difference, explain
 from contramem.study.run_set import RunSet
 

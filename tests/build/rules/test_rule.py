@@ -20,7 +20,7 @@ from contramem.bank.frozen import freeze
 from contramem.bank.stored_rule import StoredRule
 from contramem.build.rules.kinds.precedence import Precedence
 from contramem.build.rules.rule import MAX_TITLE_CHARS, kind_of, kinds, load_rule, restate, write
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 
 def entries_of_shipped_runs(folder: Path) -> list[BankEntry]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.steps import calls, calls_of, find_guarded_calls, is_successful_write, matches, working_calls
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import parse_guard
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import parse_guard
 
 LOOK, LOCKED = call("Mail.list_emails", {}, []), call("Mail.delete_email", {"id": "m-1"}, error="locked")
 DELETE = call("Mail.delete_email", {"id": "m-1"})

@@ -13,7 +13,7 @@ from contramem.build.rules.support import (
     speaks_about,
     support_from,
 )
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 SEARCH, DELETE = call("Mail.search", {"query": "news"}, [{"id": "m-17"}]), call("Mail.delete", {"id": "m-17"})
 FIRST = parse_guard("precedence(Mail.search, Mail.delete)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.value_origins import ValuePlaces, count_values, find_slots
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 
 FIND = call("Shop.find_order", {"name": "Ada"}, {"order_id": "W-7713-x"})
 CANCEL, GUESS = call("Shop.cancel", {"order_id": "W-7713-x"}), call("Shop.cancel", {"order_id": "W-9999-q"})

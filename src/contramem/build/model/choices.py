@@ -17,9 +17,9 @@ from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.speech import speech_of
 from contramem.contrast.values import is_time
-from contramem.monitor.choices import rank_key
-from contramem.monitor.results import decode_result, list_records
-from contramem.monitor.values import is_same, read_number, take_number
+from contramem.guards.choices import rank_key
+from contramem.guards.results import decode_result, list_records
+from contramem.guards.values import is_same, read_number, take_number
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 

@@ -29,9 +29,9 @@ from contramem.contrast.quotation import OPENING, quote_words, shorten_quotation
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import ALIKE
 from contramem.contrast.step import Step, is_command
-from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.packets import GuardReplay, replay
-from contramem.monitor.values import take_number, write_number
+from contramem.guards.guard import Guard, guards_of
+from contramem.guards.packets import GuardReplay, replay
+from contramem.guards.values import take_number, write_number
 from contramem.retrieve.tokens import tokenize
 from contramem.study.atoms import find_boundary
 

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from contramem.monitor.conditions import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, parse_pattern
-from contramem.monitor.dates import MONTH_ENDS, parse_date_relation
-from contramem.monitor.guard import Guard
-from contramem.monitor.values import NUMERIC, functions_of, plain_text
+from contramem.guards.conditions import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, parse_pattern
+from contramem.guards.dates import MONTH_ENDS, parse_date_relation
+from contramem.guards.guard import Guard
+from contramem.guards.values import NUMERIC, functions_of, plain_text
 from contramem.study.argument_uses import find_uses
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet, StudyRun

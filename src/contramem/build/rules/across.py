@@ -28,11 +28,11 @@ from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
-from contramem.monitor.actions import actions_of_steps
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
-from contramem.monitor.values import functions_of
+from contramem.guards.actions import actions_of_steps
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
+from contramem.guards.values import functions_of
 from contramem.study.by_kind import explain_by_kind
 from contramem.study.contenders import find_contenders
 from contramem.study.demanded_words import name_words

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from contramem.build.functions.words import join_list
 from contramem.build.rules.form_names import describe_shape
 from contramem.build.rules.phrases import code_name, short_name
-from contramem.monitor.arguments import ArgumentCondition, Length, Test
-from contramem.monitor.choices import parse_choice
-from contramem.monitor.conditions import (
+from contramem.guards.arguments import ArgumentCondition, Length, Test
+from contramem.guards.choices import parse_choice
+from contramem.guards.conditions import (
     CallOccurs,
     Condition,
     FieldReturned,
@@ -19,9 +19,9 @@ from contramem.monitor.conditions import (
     TaskSays,
     parse_pattern,
 )
-from contramem.monitor.dates import DateRelation
-from contramem.monitor.guard import Guard
-from contramem.monitor.values import functions_of
+from contramem.guards.dates import DateRelation
+from contramem.guards.guard import Guard
+from contramem.guards.values import functions_of
 from contramem.traces.effects import effect_of
 
 MAX_TITLE_CHARS = 120

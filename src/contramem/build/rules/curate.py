@@ -22,9 +22,9 @@ from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule, restate
 from contramem.contrast.packet import Packet
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard, guards_of
-from contramem.monitor.values import field_of_place, function_of_place
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard, guards_of
+from contramem.guards.values import field_of_place, function_of_place
 
 
 def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from contramem.monitor.values import is_written_like
+from contramem.guards.values import is_written_like
 
 MIN_VALUES = 2
 """How many different values must share a form: a single value has any number of forms."""

@@ -12,9 +12,9 @@ from contramem.build.rules.phrases import names_action, stem
 from contramem.build.rules.steps import calls_of
 from contramem.contrast.packet import Packet
 from contramem.grading import MAX_CHANCE, MAX_CHANCE_IN_ONE_TASK, contradicts
-from contramem.monitor.arguments import ArgumentCondition
-from contramem.monitor.choices import parse_choice
-from contramem.monitor.conditions import (
+from contramem.guards.arguments import ArgumentCondition
+from contramem.guards.choices import parse_choice
+from contramem.guards.conditions import (
     CallOccurs,
     Condition,
     FieldReturned,
@@ -23,10 +23,10 @@ from contramem.monitor.conditions import (
     TaskSays,
     parse_pattern,
 )
-from contramem.monitor.dates import DateRelation
-from contramem.monitor.guard import Guard, heard_functions
-from contramem.monitor.packets import GuardReplay, replay
-from contramem.monitor.values import NUMERIC, function_of_place, functions_of
+from contramem.guards.dates import DateRelation
+from contramem.guards.guard import Guard, heard_functions
+from contramem.guards.packets import GuardReplay, replay
+from contramem.guards.values import NUMERIC, function_of_place, functions_of
 from contramem.study.explain import Difference
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun

@@ -23,8 +23,8 @@ from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import keep_finding
 from contramem.contrast.signal import Cite
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay, replay
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay, replay
 
 MIN_HELD = 0.3
 """The share of passing runs that must have followed a guard, rather than never having met its condition."""

@@ -11,8 +11,8 @@ from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.packet import Packet
 from contramem.grading import most_chance
-from contramem.monitor.guard import guards_of
-from contramem.monitor.packets import GuardReplay, replay
+from contramem.guards.guard import guards_of
+from contramem.guards.packets import GuardReplay, replay
 
 FailedRun: TypeAlias = tuple[str, str]
 """The key of a task, and the letter of a run."""

@@ -24,9 +24,9 @@ from contramem.contrast.enabling import Enabling
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.grading import GRADE_WORDS
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
-from contramem.monitor.templates import Template
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
+from contramem.guards.templates import Template
 
 MAX_TITLE_CHARS = 120
 MAX_TRIGGER_CHARS = 500

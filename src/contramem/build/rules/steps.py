@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.step import Step
-from contramem.monitor.actions import actions_of_steps
-from contramem.monitor.conditions import Pattern, parse_pattern
-from contramem.monitor.guard import Guard
+from contramem.guards.actions import actions_of_steps
+from contramem.guards.conditions import Pattern, parse_pattern
+from contramem.guards.guard import Guard
 
 
 class SecondTry(NamedTuple):

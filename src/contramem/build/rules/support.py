@@ -11,10 +11,10 @@ from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet
-from contramem.monitor.conditions import TaskSays, parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay, replay
-from contramem.monitor.values import functions_of
+from contramem.guards.conditions import TaskSays, parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay, replay
+from contramem.guards.values import functions_of
 
 MIN_RUNS = 5
 """How many runs must have followed a rule, and how many must not have, before they can count against it."""

@@ -17,10 +17,10 @@ from contramem.build.rules.kinds.last_words import LastWords
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.kinds.try_again import TryAgain
 from contramem.build.rules.rule import MAX_CALLS, Rule
-from contramem.monitor.actions import Action
-from contramem.monitor.dates import read_time
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.values import read_number
+from contramem.guards.actions import Action
+from contramem.guards.dates import read_time
+from contramem.guards.guard import parse_guard
+from contramem.guards.values import read_number
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.replays import Replays

@@ -10,7 +10,7 @@ from contramem.build.rules.phrases import code_name
 from contramem.build.rules.steps import calls, find_guarded_calls
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.monitor.guard import Guard
+from contramem.guards.guard import Guard
 
 MAX_PLACES = 3
 MIN_SHARE = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.made_runs import Call, call, packet, run
 
 from contramem.build.rules.kinds.taken_from import TakenFrom
-from contramem.monitor.packets import replay
+from contramem.guards.packets import replay
 
 PROFILE = call("Shop.get_profile", {}, {"card_id": "card-771-new"})
 ORDERS = call("Shop.get_orders", {}, [{"card_id": "card-100-old"}])

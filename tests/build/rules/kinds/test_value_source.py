@@ -10,7 +10,7 @@ from tests.made_runs import call, packet, run
 from contramem.build.rules.mine import is_enforced
 from contramem.build.rules.value_origins import count_values
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import parse_guard
+from contramem.guards.guard import parse_guard
 from contramem.traces.trajectory import Trajectory
 
 

@@ -24,7 +24,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
 from contramem.contrast.values import is_date_form, is_list_form
-from contramem.monitor.values import read_number
+from contramem.guards.values import read_number
 
 MIN_WORKED = 5
 """How many calls must have worked with the right form."""

@@ -11,8 +11,8 @@ from contramem.build.rules.steps import working_calls
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import same_call
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from contramem.build.rules.convention_words import ConventionWords
 from contramem.build.rules.rule import Rule, Words
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.guard import Guard, parse_guard
 
 
 @dataclass(frozen=True, kw_only=True)

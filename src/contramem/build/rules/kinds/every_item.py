@@ -17,8 +17,8 @@ from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.packets import replay
+from contramem.guards.guard import parse_guard
+from contramem.guards.packets import replay
 from contramem.traces.effects import words
 
 MIN_FEWER = 2

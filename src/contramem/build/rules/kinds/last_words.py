@@ -12,8 +12,8 @@ from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
-from contramem.monitor.conditions import TaskSays, parse_pattern
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.conditions import TaskSays, parse_pattern
+from contramem.guards.guard import Guard, parse_guard
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Self
 
 from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_CALLS, Rule, Words
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.guard import Guard, parse_guard
 
 
 @dataclass(frozen=True, kw_only=True)

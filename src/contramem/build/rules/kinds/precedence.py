@@ -17,8 +17,8 @@ from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import PLACEHOLDER
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
 from contramem.traces.shell import is_program
 
 

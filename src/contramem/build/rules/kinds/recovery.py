@@ -16,7 +16,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
-from contramem.monitor.guard import Guard
+from contramem.guards.guard import Guard
 
 MAX_CITES = 3
 """How many runs each side needs."""

@@ -13,9 +13,9 @@ from contramem.build.rules.phrases import code_name, names_call, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
 from contramem.build.rules.steps import calls, calls_of, matches, working_calls
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
 
 
 @dataclass(frozen=True, kw_only=True)

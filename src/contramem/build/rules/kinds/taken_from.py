@@ -13,9 +13,9 @@ from contramem.build.rules.value_origins import find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay
 
 
 @dataclass(frozen=True, kw_only=True)

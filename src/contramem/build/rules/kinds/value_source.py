@@ -16,9 +16,9 @@ from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.step import Step
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.packets import GuardReplay, replay
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.packets import GuardReplay, replay
 from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Effect
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run, actions_of_steps
-from contramem.monitor.arguments import ArgumentCondition
-from contramem.monitor.conditions import Pattern
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.guards.actions import actions_of_run, actions_of_steps
+from contramem.guards.arguments import ArgumentCondition
+from contramem.guards.conditions import Pattern
+from contramem.guards.guard import Guard, parse_guard
 
 READ = call("Mail.read", {"id": "m-1"}, [{"id": "m-1234"}])
 WRITE = call("Mail.delete", {"id": "m-1234"})

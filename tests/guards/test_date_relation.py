@@ -6,9 +6,9 @@ import pytest
 from tests.made_runs import call, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.dates import parse_date_relation
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_run
+from contramem.guards.dates import parse_date_relation
+from contramem.guards.guard import parse_guard
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from contramem.contrast.flow import NOWHERE
-from contramem.monitor.actions import Action
-from contramem.monitor.conditions import parse_pattern
-from contramem.monitor.guard import Guard
-from contramem.monitor.templates import Verdict
+from contramem.guards.actions import Action
+from contramem.guards.conditions import parse_pattern
+from contramem.guards.guard import Guard
+from contramem.guards.templates import Verdict
 
 Actions = Sequence[Action]
 

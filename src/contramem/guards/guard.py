@@ -28,8 +28,8 @@ from functools import lru_cache
 from typing import NamedTuple, get_args
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import Action
-from contramem.monitor.conditions import (
+from contramem.guards.actions import Action
+from contramem.guards.conditions import (
     CallOccurs,
     Condition,
     Pattern,
@@ -38,8 +38,8 @@ from contramem.monitor.conditions import (
     parse_pattern,
     parse_when,
 )
-from contramem.monitor.templates import FORMS, Automaton, Demand, Template, TemplateForm, Verdict
-from contramem.monitor.values import arguments_of, functions_of, write_number
+from contramem.guards.templates import FORMS, Automaton, Demand, Template, TemplateForm, Verdict
+from contramem.guards.values import arguments_of, functions_of, write_number
 
 
 class Guard(NamedTuple):

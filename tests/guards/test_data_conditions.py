@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run, actions_of_steps
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.values import satisfies, shape_of
-from contramem.monitor.watch import GuardMonitor
+from contramem.guards.actions import actions_of_run, actions_of_steps
+from contramem.guards.guard import parse_guard
+from contramem.guards.values import satisfies, shape_of
+from contramem.guards.watch import GuardMonitor
 from contramem.traces.trajectory import Trajectory
 
 TASK = "Customer Ada Byron wants 620.50 back; it is urgent."

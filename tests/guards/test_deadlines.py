@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.monitor.actions import Action
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.templates import Automaton
-from contramem.monitor.watch import GuardMonitor
+from contramem.guards.actions import Action
+from contramem.guards.guard import parse_guard
+from contramem.guards.templates import Automaton
+from contramem.guards.watch import GuardMonitor
 from contramem.traces.trajectory import Event, Result
 
 RESPONSE = "response(Mail.order, Mail.confirm) within 60 s"

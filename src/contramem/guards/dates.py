@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from contramem.errors import GuardError
 
 if TYPE_CHECKING:
-    from contramem.monitor.actions import Action
-    from contramem.monitor.values import Read, Source
+    from contramem.guards.actions import Action
+    from contramem.guards.values import Read, Source
 
 WRITTEN_DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?|\b\d{2}\.\d{2}\.\d{4}\b", re.IGNORECASE
@@ -154,7 +154,7 @@ _DISTANCE = re.compile(
 @lru_cache(maxsize=4096)
 def parse_date_relation(text: str) -> DateRelation:
     """Parse a date relation. Raises GuardError with what is wrong."""
-    from contramem.monitor.values import parse_source  # which reads dates
+    from contramem.guards.values import parse_source  # which reads dates
 
     if match := _ON.fullmatch(text):
         day = match[1].lower()

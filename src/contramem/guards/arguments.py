@@ -25,10 +25,10 @@ from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import Action
-from contramem.monitor.choices import FieldTest, RecordChoice, parse_choice
-from contramem.monitor.dates import DateRelation, parse_date_relation, reverse_bound
-from contramem.monitor.values import (
+from contramem.guards.actions import Action
+from contramem.guards.choices import FieldTest, RecordChoice, parse_choice
+from contramem.guards.dates import DateRelation, parse_date_relation, reverse_bound
+from contramem.guards.values import (
     FIELD_PLACE,
     OPERATOR_WORDS,
     OPERATORS,

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from contramem.chance import OutcomeTable
 from contramem.grading import contradicts, supports
-from contramem.monitor.actions import Action, actions_of_run, actions_of_steps
-from contramem.monitor.conditions import CallOccurs, Condition, TaskSays, deciding_functions
-from contramem.monitor.guard import Guard, heard_functions, relevant_functions
-from contramem.monitor.templates import Automaton, Verdict
+from contramem.guards.actions import Action, actions_of_run, actions_of_steps
+from contramem.guards.conditions import CallOccurs, Condition, TaskSays, deciding_functions
+from contramem.guards.guard import Guard, heard_functions, relevant_functions
+from contramem.guards.templates import Automaton, Verdict
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet, PacketRun

@@ -6,10 +6,10 @@ import pytest
 from tests.made_runs import Call, call, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run
-from contramem.monitor.arguments import Length
-from contramem.monitor.dates import parse_date_relation
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_run
+from contramem.guards.arguments import Length
+from contramem.guards.dates import parse_date_relation
+from contramem.guards.guard import parse_guard
 
 FREE = call("Art.get", {"id": "P-1"}, {"id": "P-1", "rights": "house", "credit": "Gift of Ada"})
 BOUND = call("Art.get", {"id": "P-2"}, {"id": "P-2", "rights": "third-party", "credit": "Loan of Bo"})

@@ -13,9 +13,9 @@ import msgspec
 
 from contramem.contrast.form import parse
 from contramem.contrast.speech import asks, speech_of
-from contramem.monitor.dates import WRITTEN_DATE, read_time
-from contramem.monitor.results import decode_result, field_values, list_records, nested_lists
-from contramem.monitor.values import plain_text, read_numbers
+from contramem.guards.dates import WRITTEN_DATE, read_time
+from contramem.guards.results import decode_result, field_values, list_records, nested_lists
+from contramem.guards.values import plain_text, read_numbers
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.trajectory import Effect, Event, Trajectory
 

@@ -6,9 +6,9 @@ import pytest
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run, actions_of_steps
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.watch import GuardMonitor
+from contramem.guards.actions import actions_of_run, actions_of_steps
+from contramem.guards.guard import parse_guard
+from contramem.guards.watch import GuardMonitor
 from contramem.traces.trajectory import Event
 
 TASK = "Insure the vase for 1,250 euros and pack it."

@@ -6,8 +6,8 @@ import pytest
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import actions_of_run, actions_of_steps
-from contramem.monitor.guard import parse_guard
+from contramem.guards.actions import actions_of_run, actions_of_steps
+from contramem.guards.guard import parse_guard
 
 TASK = "Write to the customer about order 4711, a table for 5 on 2026-03-02."
 ORDER = call("Shop.find", {"order": "4711"}, {"id": "A-4711", "total": 80, "phone": "555-1234", "due": "2026-03-02"})

@@ -35,12 +35,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 import msgspec
 
 from contramem.errors import GuardError
-from contramem.monitor.dates import WRITTEN_DATE, read_time
-from contramem.monitor.results import field_values
+from contramem.guards.dates import WRITTEN_DATE, read_time
+from contramem.guards.results import field_values
 
 if TYPE_CHECKING:
-    from contramem.monitor.actions import Action
-    from contramem.monitor.choices import Filters, RecordChoice
+    from contramem.guards.actions import Action
+    from contramem.guards.choices import Filters, RecordChoice
 
 # Numbers and texts
 
@@ -458,7 +458,7 @@ def parse_source(text: str) -> Source:
     if _NAME.fullmatch(text):
         return Source("argument", text)
     if _OF_RECORDS.match(text):
-        from contramem.monitor.choices import parse_choice, parse_filters  # these compare with sources
+        from contramem.guards.choices import parse_choice, parse_filters  # these compare with sources
 
         if match := _TOTAL.fullmatch(text):
             kind: Literal["sum", "count"] = "sum" if match[1] else "count"

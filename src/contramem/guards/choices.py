@@ -24,10 +24,10 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import NO_ACTION, Action
-from contramem.monitor.dates import DateRelation, parse_date_relation, read_time
-from contramem.monitor.results import field_values, walk
-from contramem.monitor.values import (
+from contramem.guards.actions import NO_ACTION, Action
+from contramem.guards.dates import DateRelation, parse_date_relation, read_time
+from contramem.guards.results import field_values, walk
+from contramem.guards.values import (
     OPERATORS,
     Operator,
     Quantity,

@@ -29,9 +29,9 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from contramem.errors import GuardError
-from contramem.monitor.actions import Action
-from contramem.monitor.arguments import ArgumentCondition, parse_argument
-from contramem.monitor.choices import (
+from contramem.guards.actions import Action
+from contramem.guards.arguments import ArgumentCondition, parse_argument
+from contramem.guards.choices import (
     FieldTest,
     Filters,
     describe_filters,
@@ -41,8 +41,8 @@ from contramem.monitor.choices import (
     select_records,
     write_filters,
 )
-from contramem.monitor.results import count_items, field_values, list_records
-from contramem.monitor.values import (
+from contramem.guards.results import count_items, field_values, list_records
+from contramem.guards.values import (
     OPERATOR_WORDS,
     OPERATORS,
     WORD_OPERATORS,

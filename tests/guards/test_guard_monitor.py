@@ -20,10 +20,10 @@ from contramem.bank.frozen import write_frozen
 from contramem.cli import cli
 from contramem.cli.monitor import show_run
 from contramem.errors import ContramemError
-from contramem.monitor.actions import Action
-from contramem.monitor.guard import parse_guard
-from contramem.monitor.templates import Automaton, Template
-from contramem.monitor.watch import GuardMonitor, guards_of_card, replay_run
+from contramem.guards.actions import Action
+from contramem.guards.guard import parse_guard
+from contramem.guards.templates import Automaton, Template
+from contramem.guards.watch import GuardMonitor, guards_of_card, replay_run
 from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import write_traces
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.monitor.definitions import can_be_met, verdict
+from tests.guards.definitions import can_be_met, verdict
 
 from contramem.contrast.flow import NOWHERE, TASK
-from contramem.monitor.actions import Action
-from contramem.monitor.guard import parse_guard, relevant_functions
-from contramem.monitor.templates import Automaton
+from contramem.guards.actions import Action
+from contramem.guards.guard import parse_guard, relevant_functions
+from contramem.guards.templates import Automaton
 
 
 class MadeAction(Action):

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.monitor.actions import Action
-from contramem.monitor.conditions import keep_unmet, keep_unmet_by_task, parse_pattern
+from contramem.guards.actions import Action
+from contramem.guards.conditions import keep_unmet, keep_unmet_by_task, parse_pattern
 
 if TYPE_CHECKING:
-    from contramem.monitor.guard import Guard
+    from contramem.guards.guard import Guard
 
 Template: TypeAlias = Literal[
     "existence",

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from contramem.monitor.actions import Action, ActionStream
-from contramem.monitor.guard import Guard, describe_duration, guards_of, relevant_functions
-from contramem.monitor.templates import Automaton, State
+from contramem.guards.actions import Action, ActionStream
+from contramem.guards.guard import Guard, describe_duration, guards_of, relevant_functions
+from contramem.guards.templates import Automaton, State
 from contramem.traces.trajectory import Event, Trajectory
 
 WatchedGuard: TypeAlias = tuple[Guard, str, str]
