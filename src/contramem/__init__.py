@@ -4,6 +4,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
 `__init__.py` says what is in it.
 
     traces/      files of any agent framework  -> Trajectory   one attempt at one task, with its outcome
+    collection/  trajectories                  -> Slot         one value of a call; what is usual is a count over them
     contrast/    trajectories of one task      -> Packet       all attempts side by side, and what separates them
     build/       packet + author               -> Patch        Function Cards and Skill Cards, by rules or a model
     validate/    card, delta, patch            -> accepted, or refused with a reason

@@ -3,7 +3,7 @@
     packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them;
                      step.py: one event of a run; shown_results.py: what authors see of results and texts
     placeholders.py  replaces values with `<EMAIL_1>`; sightings.py finds them; spans.py, values.py, value_keys.py,
-                     form.py, object_repr.py, ordinary.py, plain_words.py and personal_data.py decide what a value is;
+                     form.py, ordinary.py, plain_words.py and personal_data.py decide what a value is;
                      placeholder_types.py lists the types;
                      vocabulary.py and conventions.py decide what stays readable
     signals.py       everything that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py: Signal

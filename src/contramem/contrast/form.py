@@ -5,15 +5,12 @@ Results may be JSON, text containing JSON, a Python repr, `key: value` lines (su
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import msgspec
-
-from contramem.contrast.object_repr import decode_objects, is_object_repr
+from contramem.collection.results import decode_literal, looks_structured
 from contramem.contrast.plain_words import is_phrase_with_name
 from contramem.traces.plain_names import plain_field
 
@@ -21,8 +18,6 @@ FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text
 
 MAX_LEAVES = 4000
 """Values beyond this many are ignored: thousands of rows teach nothing more about a listing."""
-MAX_LITERAL_CHARS = 20_000
-"""Longer Python reprs stay text: parsing them costs more than it gains."""
 MAX_FIELDS = 12
 
 
@@ -134,25 +129,6 @@ def _parse_text(text: str) -> ParsedResult:
         if isinstance(value, (dict, list)):
             return _parse_value(value)
     return _parse_key_lines(stripped) or ParsedResult(ResultForm("text"), (), stripped)
-
-
-def looks_structured(text: str) -> bool:
-    """May it be JSON, a Python literal or the repr of an object (`Contact(name='Ann')`)?"""
-    return text[:1] in ("[", "{", "(", '"') or is_object_repr(text)
-
-
-def decode_literal(text: str) -> object:
-    """Decode JSON or the repr of Python data; None if the text is neither. Nothing is evaluated."""
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    if len(text) > MAX_LITERAL_CHARS:
-        return None
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return decode_objects(text)
 
 
 def _parse_key_lines(text: str) -> ParsedResult | None:

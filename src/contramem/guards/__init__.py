@@ -6,7 +6,7 @@ conditions.py   which actions a guard applies to, and which runs: what follows `
 arguments.py    what a condition can say about an argument of a call
 values.py       how a value is compared, and with what: fields, sums, calculations
 choices.py      which records of a result are meant; dates.py: dates and conditions on them
-actions.py      Action: what an agent did, from an event or a step, and what it had seen; results.py decodes a result
+actions.py      Action: what an agent did, from an event or a step, and what it had seen; results.py reads one
 watch.py        guards on a live or a recorded run: Obligation, what is still owed and what was broken
 packets.py      a guard on the runs of one packet
 """

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import msgspec
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import parse
 from contramem.contrast.speech import asks, speech_of
 from contramem.guards.dates import WRITTEN_DATE, read_time
-from contramem.guards.results import decode_result, field_values, list_records, nested_lists
+from contramem.guards.results import field_values, list_records, nested_lists
 from contramem.guards.values import plain_text, read_numbers
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.trajectory import Effect, Event, Trajectory

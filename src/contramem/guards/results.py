@@ -2,54 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
-
-from contramem.contrast.form import decode_literal, looks_structured
 
 MAX_VALUES = 5000
 """The most values read from one result, so that a listing of a million lines stays cheap."""
-
-_EMPTY = frozenset({"", "[]", "{}", "()", "null", "none", "no results", "set()"})
-_NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
-_KEY_LINE = re.compile(r"[ \t]*(?:- )?([A-Za-z_][\w \-]{0,40}?):(?:[ \t]+(\S.*?))?[ \t]*")
-
-
-def decode_result(content: Any) -> Any:
-    """Decode a result into lists, records and scalars. Text that is neither JSON nor `key: value` lines stays text."""
-    return _decode_text(content) if isinstance(content, str) else content
-
-
-@lru_cache(maxsize=8192)
-def _decode_text(text: str) -> Any:
-    stripped = text.strip()
-    if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
-        return []
-    if looks_structured(stripped):
-        value = decode_literal(stripped)
-        if isinstance(value, (dict, list, tuple)):
-            return value
-    return _decode_lines(stripped) or text
-
-
-def _decode_lines(text: str) -> Any:
-    """Read `key: value` lines as a record, or as a list of records if they begin with a dash. None for prose."""
-    lines = text.splitlines()
-    if len(lines) >= 2 and all(line.startswith("- ") and not _KEY_LINE.fullmatch(line) for line in lines):
-        return [line[2:].strip() for line in lines]
-    matches = [match for line in lines if (match := _KEY_LINE.fullmatch(line))]
-    top = sum(not line.startswith((" ", "\t")) for line in lines)
-    if len(matches) < 2 or len(matches) * 4 < top:
-        return None
-    records: list[dict[str, Any]] = []
-    for match in matches:
-        if not records or match[0].startswith("- "):
-            records.append({})
-        if match[2]:
-            records[-1].setdefault(match[1], match[2].strip("'\""))
-    return records if text.startswith("- ") else records[0]
 
 
 def field_values(result: Any, field: str) -> Iterator[Any]:

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
 from contramem.contrast.plain_words import could_be_a_choice
 from contramem.guards.actions import Action
 from contramem.guards.dates import WRITTEN_DATE
-from contramem.guards.results import count_items, decode_result, walk
+from contramem.guards.results import count_items, walk
 from contramem.guards.values import is_same, read_number, write_number, write_value
 from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.date_distances import DateDistance, measure_distances

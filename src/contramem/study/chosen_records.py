@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
 from contramem.guards.actions import Action
-from contramem.guards.results import count_items, decode_result, list_records
+from contramem.guards.results import count_items, list_records
 from contramem.guards.values import plain_text
 
 MAX_RECORDS = 40

@@ -9,10 +9,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
 from contramem.guards.actions import Action
 from contramem.guards.dates import read_time
-from contramem.guards.results import decode_result, list_records, walk
+from contramem.guards.results import list_records, walk
 from contramem.guards.values import is_same, plain_text, read_number
 from contramem.study.atoms import MAX_VALUES, names_an_amount
 

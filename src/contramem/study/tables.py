@@ -14,9 +14,9 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
 from contramem.errors import UsageError
-from contramem.guards.results import decode_result
 from contramem.guards.values import read_number
 from contramem.progress import Progress, no_progress
 from contramem.scratch import ScratchFolder

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
 from contramem.contrast.packet import Packet
 from contramem.contrast.placeholder_types import ROLES
@@ -18,7 +19,7 @@ from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.speech import speech_of
 from contramem.contrast.values import is_time
 from contramem.guards.choices import rank_key
-from contramem.guards.results import decode_result, list_records
+from contramem.guards.results import list_records
 from contramem.guards.values import is_same, read_number, take_number
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory

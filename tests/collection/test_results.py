@@ -1,11 +1,11 @@
-"""The repr of Python objects, read as records."""
+"""What calls returned, read as data."""
 
 from __future__ import annotations
 
 import pytest
 
+from contramem.collection.results import decode_objects, is_object_repr
 from contramem.contrast.form import parse
-from contramem.contrast.object_repr import decode_objects, is_object_repr
 
 
 def test_objects_become_records_of_their_fields() -> None:
