@@ -116,11 +116,13 @@ class _AgentRun:
         self._guided = None if memory_run is None else GuidedRun(NotedRun(memory_run, self._note), hold="first_call")
         met = ""
         try:
-            for turn, text in enumerate(self._task.turns):
+            turns = list(self._task.turns)
+            for turn, text in enumerate(turns):
                 self._hear(text, at_start=turn == 0)
                 answer = self._answer(turn)
                 self.recorder.message("agent", answer)
-                self._session.end_turn(answer)
+                if (reply := self._session.end_turn(answer)) is not None:
+                    turns.append(reply)
         except _LimitError as limit:
             met = str(limit)
         verdict = self._session.verify()

@@ -78,8 +78,9 @@ class Session(Protocol):
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         """Call `App.function` and return what the agent reads. A failed call returns its error."""
 
-    def end_turn(self, answer: str = "") -> None:
-        """The agent has answered; further calls belong to the user's next turn."""
+    def end_turn(self, answer: str = "") -> str | None:
+        """The agent has answered; further calls belong to the user's next turn. What a simulated user says to it; None:
+        the next turn is the task's."""
 
     def verify(self) -> Outcome:
         """The environment's own verdict on the calls so far and the last answer. Asking changes nothing."""

@@ -270,7 +270,9 @@ class OpenAITarget:
         if seed is not None:
             request["seed"] = seed
         if self.mode == "tools":
-            request |= {"messages": _native(messages), "tools": [_tool_schema(tool) for tool in tools]}
+            request["messages"] = _native(messages)
+            if tools:  # servers refuse an empty list
+                request["tools"] = [_tool_schema(tool) for tool in tools]
         else:
             shape = {"name": "call", "schema": schema_of(tools)}
             request["messages"] = plain_messages(messages, tools)

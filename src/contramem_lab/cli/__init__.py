@@ -6,11 +6,16 @@ import click
 
 from contramem.cli import LazyGroup
 
-COMMANDS = {name: f"contramem_lab.cli.{name}:{name}" for name in ("experiment", "bench", "conditions", "foresight")}
+COMMANDS = {
+    **{name: f"contramem_lab.cli.{name}:{name}" for name in ("experiment", "bench", "conditions", "foresight", "door")},
+    "state-bench": "contramem_lab.cli.state_bench:state_bench",
+}
 SUMMARIES = {
     "experiment": "Run a whole experiment from one file; resumable.",
-    "bench": "Run an agent with or without a bank in ARE / GAIA2 or AppWorld.",
+    "bench": "Run an agent with or without a bank in ARE / GAIA2, AppWorld or STATE-Bench.",
     "conditions": "Compare ways to build a memory from the same recorded runs.",
+    "door": "Be the agent, the user or the judge of a benchmark, from a shell.",
+    "state-bench": "Give STATE-Bench's recorded runs their verdicts.",
     "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
 }
 

@@ -1,4 +1,4 @@
-"""`contramem lab bench`: one agent in ARE / GAIA2 or in AppWorld, with or without a bank."""
+"""`contramem lab bench`: one agent in ARE / GAIA2, AppWorld or STATE-Bench, with or without a bank."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contramem.cli.kit import print_json, progress
 from contramem.errors import UsageError
 from contramem.retrieve.profiles import Profile
 from contramem.traces.trajectory import Trajectory
+from contramem_lab.state_bench import DOMAINS, SPLITS
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), default=Path("bench-runs"), show_default=True,
                     help="Where to write the runs. Run again to continue.")  # fmt: skip
@@ -28,13 +29,14 @@ _ENGINE = click.option("--engine", metavar="FILE.py:NAME", help="Your own model,
 _TRIALS = click.option("--trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
 _STEPS = click.option("--steps", type=click.IntRange(1), default=80, show_default=True, help="Maximum steps per run.")
 _LOG = click.option("--log", type=click.Path(path_type=Path), help="Inject log: what was shown and how runs ended.")
+_AT = "an OpenAI-compatible URL, or a folder for `contramem lab door`"
 RUNTIME_PARTS = ("clock", "ticks", "guards", "clip", "repair", "final_card", "universal")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=Group)
 def bench() -> None:
-    """Run an agent in the paper's two benchmarks; `contramem evaluate compare` compares what comes out."""
+    """Run an agent in a benchmark with its own harness; `contramem evaluate compare` compares what comes out."""
 
 
 @bench.command("are")
@@ -160,6 +162,70 @@ def appworld_command(
         trials, settings=f"{server} {bank.read_bytes().hex() if bank else None}",
     )  # fmt: skip
     _run(batch, tasks, out, as_json)
+
+
+@bench.command("state-bench")
+@click.argument("checkout", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--domain", required=True, type=click.Choice(DOMAINS))
+@click.option("--split", required=True, type=click.Choice(SPLITS))
+@click.option("--target", required=True, metavar="URL", help=f"The agent's model: {_AT}.")
+@click.option("--model", default="", help="Its name there.")
+@click.option("--user", required=True, metavar="URL", help=f"Who plays the user: {_AT}.")
+@click.option("--user-model", default="", help="Its name there.")
+@click.option("--judge", metavar="URL", help=f"Who judges the dialogue: {_AT}. Without, only the final state counts.")
+@click.option("--judge-model", default="", help="Its name there.")
+@_BANK
+@click.option("--memory", type=click.Choice(["cards", "hook", "both"]), default="cards", show_default=True,
+              help="How the bank reaches the agent: as in adapters, by the tool `retrieve_learnings`, or both.")  # fmt: skip
+@click.option("--task", "only", multiple=True, metavar="ID", help="Only this task; may be repeated.")
+@click.option("--runs", "trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
+@click.option("--concurrency", type=click.IntRange(1), default=2, show_default=True)
+@_STEPS
+@_OUT
+@_LOG
+@_JSON
+def state_bench_command(
+    checkout: Path, domain: Any, split: Any, target: str, model: str, user: str, user_model: str, judge: str | None,
+    judge_model: str, bank: Path | None, memory: str, only: tuple[str, ...], trials: int, concurrency: int, steps: int,
+    out: Path, log: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Run an agent on the tasks of a STATE-Bench CHECKOUT, with a simulated user."""
+    from contramem_lab.environment import Limits
+    from contramem_lab.jobs import Batch, check_writable
+    from contramem_lab.state_bench import StateBench, StateBenchEnvironment, card_texts
+
+    bench = StateBench(checkout, domain)
+    retrieve = card_texts(bank, bench.tools) if bank and memory != "cards" else None
+    agent, customer = _party(target, model, "agent"), _party(user, user_model, "user")
+    judging = _party(judge, judge_model, "judge") if judge is not None else None
+    environment = StateBenchEnvironment(bench, split, customer, judging, retrieve)
+    tasks = list(environment.tasks())
+    if unknown := sorted(set(only) - set(tasks)):
+        raise UsageError(f"the {split} split of {domain} has no task {unknown[0]!r}.")
+    check_writable(out)
+    provider = _provider(bank, log, "default", {}) if memory != "hook" else None
+    parties = f"{target} {user} {user_model} {judge} {judge_model}"
+    batch = Batch(
+        environment, agent, provider, out, Limits(steps=steps), {}, trials, concurrency,
+        f"{split} {parties} {memory} {bank.read_bytes().hex() if bank else None}",
+    )  # fmt: skip
+    try:
+        _run(batch, [task for task in tasks if not only or task in only], out, as_json)
+    finally:
+        for party in (agent, customer, judging):
+            if party is not None:
+                party.close()
+
+
+def _party(place: str, model: str, role: Any) -> Any:
+    """A model at a URL, or whoever answers in a folder."""
+    if "://" not in place:
+        from contramem_lab.door import DoorTarget
+
+        return DoorTarget(Path(place), role)
+    if not model:
+        raise UsageError(f"name the model of the {role} at {place}.")
+    return _openai(model, place)
 
 
 def _own(reference: str) -> Any:
