@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -28,7 +28,7 @@ STEP_FIELDS = "run tool arguments result".split()
 
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
 _SOURCES = ("model", "model_name", "source", "agent_name", "agent")
-"""What the model or agent is called, at the top of a record or in an object there, where no documented field names it."""
+"""What the model or agent is called, in a record or in an object there, where no documented field names it."""
 ABSENT: Any = object()
 
 
@@ -165,19 +165,19 @@ def path_parts(file: TraceFile) -> list[str]:
 def apply_locations(trajectory: Trajectory, file: TraceFile, places: Mapping[str, str]) -> Trajectory:
     """The run with each located field. If a field does not exist, what the trace says stays."""
     changes: dict[str, Any] = {}
-    for field, place in places.items():
+    for name, place in places.items():
         value = _value(file, place)
         if value is None:
             continue
-        if field == "outcome":
+        if name == "outcome":
             passed, reward = verdict_of(value)
             changes["outcome"] = msgspec.structs.replace(trajectory.outcome, passed=passed, reward=reward)
-        elif field == "feedback":
+        elif name == "feedback":
             outcome = changes.get("outcome", trajectory.outcome)
             changes["outcome"] = msgspec.structs.replace(outcome, feedback=str(value))
         else:
-            changes[_TEXTS[field]] = str(value)
-            if field == "task_id":  # the user says which runs belong together, whatever each of them was asked
+            changes[_TEXTS[name]] = str(value)
+            if name == "task_id":  # the user says which runs belong together, whatever each of them was asked
                 changes["authored"] = False
     return msgspec.structs.replace(trajectory, **changes) if changes else trajectory
 

@@ -112,8 +112,8 @@ def _call_id(message: Mapping[str, Any]) -> str | None:
 
 
 def record_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
-    """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right in the entry, perhaps with
-    the result."""
+    """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right there, perhaps with the
+    result."""
     wrapped = call.get("function") or call.get("custom")
     spec = wrapped if isinstance(wrapped, dict) else call
     arguments = next((spec[key] for key in ("arguments", "args", "input") if key in spec), None)
