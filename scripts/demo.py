@@ -34,7 +34,8 @@ def main() -> None:
     run("evaluate", "compare", f"{NORTHLINE}/heldout-none.jsonl.xz", "--with", f"{NORTHLINE}/heldout-model.jsonl.xz")
     CONSOLE.rule("[bold]Next")
     CONSOLE.print(
-        f"The demo's files are in [bold]{FOLDER}/[/]. With `. .venv/bin/activate`, these commands work from here:\n"
+        f"The demo's files are in [bold]{FOLDER}/[/]. "
+        f"With `. {Path(sys.prefix).name}/bin/activate`, these commands work from here:\n"
         f"contramem bank cards {STORE}\n"
         f"contramem bank review {STORE}      [dim]look at each card before an agent does[/]\n"
         "contramem traces YOUR_RUNS             [dim]which formats: docs/formats.md[/]\n"

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import sys
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -24,8 +25,8 @@ for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
 # Nor on what builds of theirs have kept, which no test may remove.
 os.environ["CONTRAMEM_CACHE"] = str(Path(gettempdir(), f"contramem-tests-{os.getpid()}", "work.db"))
 
-# ARE has an environment of its own, which scripts/env makes beside ours.
-_are = Path(__file__).parents[1] / ".venv" / "are"
+# ARE has an environment of its own, which scripts/env makes inside ours.
+_are = Path(sys.prefix) / "are"
 if _are.is_dir():
     os.environ.setdefault("CONTRAMEM_ARE", str(_are))
 

@@ -65,7 +65,7 @@ def build(pool: Pool, store: Path, engine: Engine, on_progress: Any = lambda *_:
         contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets,
         open_store(str(store), create=True) as opened,
     ):
-        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed), engine=engine)
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
         return freeze(opened.bank())
 
 

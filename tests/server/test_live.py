@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -47,6 +49,28 @@ def test_the_client_answers_as_the_library_does(live: LiveServer, bank: Path) ->
     far.finish(True)
     with pytest.raises(ServerError, match="profile"):
         Memory.connect(live.url).start(TASK, profile="none")
+
+
+def status_of(server: LiveServer, path: str, body: object = None) -> tuple[int, str]:
+    """The answer to a request: a POST if there is a body."""
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+        sent = json.dumps(body) if body else None
+        connection.request("POST" if body else "GET", path, sent, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def test_no_run_is_called_like_a_folder_above(live: LiveServer) -> None:
+    for run_id in ("..", ".", "../cards", "..\\cards", ".hidden"):
+        status, answer = status_of(live, "/api/v1/default/runs", {"task": TASK, "run_id": run_id})
+        assert status == 422 and "run_id" in answer, run_id
+
+
+def test_no_page_shows_a_text_of_its_address_as_a_notice(live: LiveServer) -> None:
+    for page in ("ledger", "review", "cards", "tasks"):
+        status, text = status_of(live, f"/default/{page}?note=Your+token+has+expired&problem=Log+in&decided=999999")
+        assert status == 200
+        assert "token has expired" not in text and 'class="note' not in text, page
 
 
 def test_two_hundred_runs_at_once_are_not_mixed_up(live: LiveServer) -> None:

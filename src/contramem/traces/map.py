@@ -8,7 +8,9 @@ a value in a file, relative to the run's own; `#` leads into it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -16,7 +18,7 @@ import msgspec
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.verdict_files import verdict_in_document, verdict_of
+from contramem.traces.verdict_files import VERDICTS, verdict_fields, verdict_in_document, verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
@@ -25,6 +27,8 @@ STEP_FIELDS = "run tool arguments result".split()
 """What it takes as well with `--format steps`: where a row names its run, and a step the parts of its call."""
 
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
+_SOURCES = ("model", "model_name", "source", "agent_name", "agent")
+"""What the model or agent is called, in a record or in an object there, where no documented field names it."""
 ABSENT: Any = object()
 
 
@@ -51,10 +55,25 @@ def at(record: Any, *paths: str) -> Any:
     return None
 
 
-class FieldMap:
-    """Finds our fields in a record, and remembers which mapped ones were never there."""
+@dataclass(frozen=True)
+class FieldsFound:
+    """Which fields of records were taken for ours, and what else could be the verdict."""
 
-    def __init__(self, paths: Mapping[str, str]) -> None:
+    places: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Records by (our field, where it was)."""
+    verdicts: Counter[tuple[str, str, bool | None, bool]] = field(default_factory=Counter)
+    """Records by (where the outcome was, where another could be, what the one says, what the other says)."""
+
+    def add(self, other: FieldsFound) -> None:
+        """Count in what was found elsewhere."""
+        self.places.update(other.places)
+        self.verdicts.update(other.verdicts)
+
+
+class FieldMap:
+    """Finds our fields in a record; remembers where they were, and which mapped ones were never there."""
+
+    def __init__(self, paths: Mapping[str, str], found: FieldsFound | None = None) -> None:
         if unknown := sorted(set(paths) - set(FIELDS)):
             raise UsageError(
                 f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join((*FIELDS, 'records'))}; "
@@ -63,6 +82,38 @@ class FieldMap:
         self.paths = paths
         self._unseen = set(paths)
         self._keys: dict[str, None] = {}
+        self.found = found or FieldsFound()
+
+    def find_source(self, record: Mapping[str, Any]) -> Any:
+        """A name of the model or agent under a usual name."""
+        holders = [("", record), *((f"{key}.", value) for key, value in record.items() if isinstance(value, dict))]
+        for name in _SOURCES:
+            for around, fields in holders:
+                if isinstance(value := fields.get(name), str) and value:
+                    self.found.places["source", around + name] += 1
+                    return value
+        return None
+
+    def find_outcome(self, record: Mapping[str, Any]) -> tuple[bool | None, float | None]:
+        """(passed, reward), by the documented fields, else by the first whose name says that the run passed. What other
+        fields say is remembered."""
+        if "outcome" in self.paths:
+            return verdict_of(self.get(record, "outcome"))
+        fields = {field.place: field for field in verdict_fields(record)}
+        passed, reward = verdict_of(record.get("passed"))
+        by_reward, reward = verdict_of(record.get("reward")) if reward is None else (passed, reward)
+        place = "passed" if passed is not None else "reward" if by_reward is not None else ""
+        passed = by_reward if passed is None else passed
+        if not place:
+            plain = [field for field in fields.values() if field.is_plain]
+            chosen = min(plain, key=lambda field: (field.place not in VERDICTS, "." in field.place), default=None)
+            place, passed = (chosen.place, chosen.passed) if chosen else ("", None)
+        if place:
+            self.found.places["outcome", place] += 1
+        for other in fields.values():
+            if other.place != place:
+                self.found.verdicts[place, other.place, passed, other.passed] += 1
+        return passed, reward
 
     def get(self, record: Mapping[str, Any], field: str) -> Any:
         """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""
@@ -82,8 +133,8 @@ class FieldMap:
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """(what is wrong, what there is instead) for each mapped field that no record has."""
-        for field in sorted(self._unseen if self._keys else ()):
-            what = f"no record has {self.paths[field]!r}, which --map names for {field}"
+        for name in sorted(self._unseen if self._keys else ()):
+            what = f"no record has {self.paths[name]!r}, which --map names for {name}"
             yield what, f"Records have: {', '.join(list(self._keys)[:40])}."
 
 
@@ -114,19 +165,19 @@ def path_parts(file: TraceFile) -> list[str]:
 def apply_locations(trajectory: Trajectory, file: TraceFile, places: Mapping[str, str]) -> Trajectory:
     """The run with each located field. If a field does not exist, what the trace says stays."""
     changes: dict[str, Any] = {}
-    for field, place in places.items():
+    for name, place in places.items():
         value = _value(file, place)
         if value is None:
             continue
-        if field == "outcome":
+        if name == "outcome":
             passed, reward = verdict_of(value)
             changes["outcome"] = msgspec.structs.replace(trajectory.outcome, passed=passed, reward=reward)
-        elif field == "feedback":
+        elif name == "feedback":
             outcome = changes.get("outcome", trajectory.outcome)
             changes["outcome"] = msgspec.structs.replace(outcome, feedback=str(value))
         else:
-            changes[_TEXTS[field]] = str(value)
-            if field == "task_id":  # the user says which runs belong together, whatever each of them was asked
+            changes[_TEXTS[name]] = str(value)
+            if name == "task_id":  # the user says which runs belong together, whatever each of them was asked
                 changes["authored"] = False
     return msgspec.structs.replace(trajectory, **changes) if changes else trajectory
 

@@ -43,6 +43,12 @@ def readers() -> dict[str, Reader]:
     return by_name
 
 
+def claiming_readers(file: TraceFile) -> list[Reader]:
+    """The readers that know this file; general ones only where no other does."""
+    claiming = [reader for reader in readers().values() if reader.claims(file)]
+    return [reader for reader in claiming if not getattr(reader, "is_general", False)] or claiming
+
+
 class FoundFile(NamedTuple):
     """A file, an archive or the URL of a folder that is to be read."""
 
@@ -190,7 +196,7 @@ class TraceReading(ReadingReport):
         self.formats[reader.name] += 1
         self.is_lasting &= reader in BUILT_IN
         # Names are settled in each file anew: what a file says does not depend on those that were read before it.
-        for item in reader.read(file, replace(self.options, _namings={})):
+        for item in reader.read(file, replace(self.options, _namings={}, found=self.fields)):
             if isinstance(item, Trajectory):
                 try:
                     yield self._complete(item, file)
@@ -204,7 +210,7 @@ class TraceReading(ReadingReport):
     def _reader(self, file: TraceFile) -> Reader | None:
         if self.options.format is not None:
             return _reader_named(self.options.format)
-        claiming = [reader for reader in readers().values() if reader.claims(file)]
+        claiming = claiming_readers(file)
         if len(claiming) > 1:
             names = " and ".join(reader.name for reader in claiming)
             raise TraceError(f"could be {names}", "Choose one with --format.")

@@ -14,7 +14,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.characters import show_hidden
 from contramem.traces.files import TraceFile
-from contramem.traces.map import is_location
+from contramem.traces.map import FieldsFound, is_location
 from contramem.traces.normalize import Naming
 from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.trajectory import Effect, Trajectory
@@ -54,6 +54,8 @@ class ReadOptions:
     """How sessions without a verdict are judged (session_rules.py)."""
     strict: bool = False
     """Is it an error when a file or a run cannot be read? Commands that read look at it."""
+    found: FieldsFound = field(default_factory=FieldsFound, repr=False, compare=False)
+    """Filled by readers: which fields they took for ours."""
     _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -88,6 +90,8 @@ class Reader:
     """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
     read: Callable[[TraceFile, ReadOptions], Reading]
     """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
+    is_general: bool = False
+    """Reads what no other reader claims: messages or steps that could be anybody's."""
 
 
 Record = TypeVar("Record")

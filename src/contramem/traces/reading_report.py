@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from contramem.traces.map import FieldsFound
 from contramem.traces.reader import Problem
 
 KEPT_PROBLEMS = 10_000
@@ -24,6 +25,7 @@ class ReadingReport:
     """Those that are no traces."""
     formats: Counter[str] = field(default_factory=Counter)
     """Files by the reader that accepted them."""
+    fields: FieldsFound = field(default_factory=FieldsFound)
 
     def report(self, problem: Problem) -> None:
         """Count a problem, and keep it while there are not too many."""
@@ -45,3 +47,4 @@ class ReadingReport:
         self.ignored += other.ignored
         self.ignored_files += other.ignored_files[: KEPT_PROBLEMS - len(self.ignored_files)]
         self.formats += other.formats
+        self.fields.add(other.fields)

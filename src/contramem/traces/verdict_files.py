@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from contramem.traces.decoding import number
+from contramem.traces.effects import words
 from contramem.traces.files import TraceFile
 
 MAX_XML_BYTES = 50 << 20
@@ -17,6 +18,9 @@ _FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved 
 VERDICTS = ("resolved", "is_resolved", "passed", "success", "is_correct", "correct", "solved")
 """What graders and people call the field with their verdict."""
 _REWARDS = ("reward", "score")
+_VERDICT_WORDS = frozenset("pass passed passes success successful succeeded solved resolved correct".split())
+_JUDGED_WORDS = frozenset("eval evaluation grade judge judgement judgment outcome result score status verdict".split())
+"""What a field may be called that a grader filled, and also one that tells something else: never taken unasked."""
 _PASSING_LISTS = ("resolved_ids", "resolved", "resolved_instances", "passed_ids")
 _FAILING_LISTS = ("unresolved_ids", "unresolved", "failed_ids", "error_ids", "empty_patch_ids")
 
@@ -37,6 +41,36 @@ def verdict_of(value: object) -> tuple[bool | None, float | None]:
         return word in _PASSED, None
     reward = number(value)
     return (None, None) if reward is None else (reward >= 1, reward)
+
+
+class VerdictField(NamedTuple):
+    """A field of a record that may be its verdict."""
+
+    place: str
+    passed: bool
+    reward: float | None
+    is_plain: bool
+    """Its name says that the run passed, so it is taken where no field has a documented name."""
+
+
+def verdict_fields(record: Mapping[str, Any]) -> list[VerdictField]:
+    """All fields of a record, and of the objects in it, that may be its verdict: by their name and by their value."""
+    inner = [(f"{key}.", value) for key, value in record.items() if isinstance(value, dict)]
+    held = [(f"{around}{key}", value) for around, fields in [("", record), *inner] for key, value in fields.items()]
+    return [field for place, value in held if not isinstance(value, (dict, list)) and (field := _field(place, value))]
+
+
+def _field(place: str, value: object) -> VerdictField | None:
+    named = words(place.rpartition(".")[2])
+    ends = {*named[:1], *named[-1:]} | ({named[1]} if named[:1] in (["is"], ["was"], ["has"]) and named[1:] else set())
+    is_plain = not ends.isdisjoint(_VERDICT_WORDS)
+    is_reward = not ends.isdisjoint(_REWARDS)
+    if not (is_plain or is_reward or not ends.isdisjoint(_JUDGED_WORDS)):
+        return None
+    passed, reward = verdict_of(value)
+    if passed is None or (reward is not None and not (reward in (0, 1) or (is_reward and 0 <= reward <= 1))):
+        return None
+    return VerdictField(place, passed, reward, is_plain)
 
 
 def verdict_in_document(document: Any, names: Sequence[str]) -> Verdict | None:

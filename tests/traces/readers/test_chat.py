@@ -1,12 +1,13 @@
 """Chat messages of OpenAI and Anthropic, as records, lists and bare conversations."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from contramem.errors import UsageError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import read_traces, readers
+from contramem.traces.read import claiming_readers, read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.trajectory import Trajectory, digest
 
@@ -189,7 +190,31 @@ def test_a_broken_record_is_a_problem_and_the_next_is_read(record: object, compl
     ],
 )
 def test_files_of_other_formats_are_not_claimed(document: object) -> None:
-    assert not readers()["openai-chat"].claims(file_of(document, name="run.json"))
+    assert readers()["openai-chat"] not in claiming_readers(file_of(document, name="run.json"))
+
+
+def test_the_only_list_of_messages_is_the_conversation_and_a_call_may_bring_its_result(tmp_path: Path) -> None:
+    """As STATE-Bench keeps its runs: results inside the calls, several calls a turn, the reply after them."""
+    calls = [
+        {"name": "get_order", "arguments": {"order_id": "O-1"}, "result": {"status": "delivered"}},
+        {"name": "refund", "arguments": {"order_id": "O-1"}, "result": {"error": "ask for a reason first"}},
+    ]
+    turns = [{"role": "user", "content": "Refund O-1."}, {"role": "assistant", "content": "Why?", "tool_calls": calls}]
+    (tmp_path / "1-refund.json").write_text(json.dumps({"conversation": turns}))
+    (run,) = read_traces([tmp_path])
+    assert [(event.kind, event.function or event.text) for event in run.events] == [
+        ("message", "Refund O-1."), ("call", "general.get_order"), ("call", "general.refund"), ("final", "Why?")
+    ]  # fmt: skip
+    first, second = (call.result for call in run.calls)
+    assert first is not None and first.content == {"status": "delivered"} and first.error is None
+    assert second is not None and second.error == "ask for a reason first"
+
+
+def test_messages_may_stand_beside_their_times(tmp_path: Path) -> None:
+    record = {"solved": True, "args": {"model": "m"}, "messages": [["2024-04-28T22:53", each] for each in MESSAGES]}
+    (tmp_path / "conversation.json").write_text(json.dumps(record))
+    (run,) = read_traces([tmp_path])
+    assert run.outcome.passed and len(run.calls) == 2
 
 
 def test_the_real_sample_gives_one_contrast(shared_data) -> None:

@@ -12,7 +12,7 @@ from tests.traces.readers.span_samples import BRAINTRUST, OPIK, OPIK_SPANS, brai
 from tests.traces.readers.test_frameworks import read_only_run, write
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import read_traces, readers
+from contramem.traces.read import claiming_readers, read_traces
 from contramem.traces.readers.platform_rows import without_traceback
 from contramem.traces.trajectory import Trajectory
 
@@ -47,7 +47,7 @@ def test_a_file_is_recognised_by_any_of_its_rows(first: dict[str, Any]) -> None:
     answer = {"messages": [line["data"] for line in LANGCHAIN]}
     for row in (first, {**first, "output": answer}, {**first, "input": {"messages": CHAT[:1]}, "output": CHAT[1]}):
         file = TraceFile.of_bytes("rows.jsonl", b"\n".join([json.dumps(row).encode()] * 2))
-        claimed = [name for name, reader in readers().items() if reader.claims(file)]
+        claimed = [reader.name for reader in claiming_readers(file)]
         assert claimed == (["braintrust"] if first in BRAINTRUST else ["opik"])
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from contramem.traces.files import TraceFile
 from contramem.traces.map import at
 from contramem.traces.reader import Reading, ReadOptions, first_of
-from contramem.traces.readers.logged import is_model_call
 from contramem.traces.readers.messages import (
+    LOOKED_AT,
     ROLES,
     call_entry,
     has_anthropic_blocks,
@@ -24,12 +24,9 @@ from contramem.traces.readers.messages import (
     tool_message,
 )
 from contramem.traces.readers.records import first_messages, is_step, read_records
-from contramem.traces.readers.swe import is_cline
 
 Message = Mapping[str, Any]
 ChatMessages = Iterable[dict[str, Any]]
-_LOOKED_AT = 20
-"""Messages that are looked at to recognise a dialect."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Dialect:
         if file.is_lines and self.is_message(head):
             return True
         messages = self._messages(head)
-        return not is_step(head) and bool(messages) and all(map(self.is_message, messages[:_LOOKED_AT]))
+        return not is_step(head) and bool(messages) and all(map(self.is_message, messages[:LOOKED_AT]))
 
     def read(self, file: TraceFile, options: ReadOptions) -> Reading:
         return read_records(file, options, self.chat_record, self.is_message)
@@ -71,10 +68,6 @@ class Dialect:
         return next((value for key in self.keys if isinstance(value := at(record, key), list)), [])
 
 
-_OTHERS = frozenset({"suite_name", "termination_reason", "trajectory_format", "trajectory"})
-"""Keys of other formats that hold chat messages too."""
-
-
 def is_openai_chat(file: TraceFile) -> bool:
     """OpenAI chat messages: JSONL of records, a list of them, one record, or a bare list of messages.
 
@@ -83,8 +76,10 @@ def is_openai_chat(file: TraceFile) -> bool:
       {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "send", "arguments": "{}"}}]},
       {"role": "tool", "tool_call_id": "c1", "content": "sent"}]}
 
-    Nothing but the messages is standard, so the rest is found by our names or by the user's map."""
-    return _holds_chat(file) and not any(map(has_anthropic_blocks, first_messages(file)))
+    Nothing but the messages is standard, so the rest is found by our names or by the user's map. The messages are under
+    `messages`, or in the only list of them that a record has; a call may bring its `result` itself."""
+    messages = first_messages(file)
+    return bool(messages) and not any(map(has_anthropic_blocks, messages))
 
 
 def is_anthropic(file: TraceFile) -> bool:
@@ -93,16 +88,7 @@ def is_anthropic(file: TraceFile) -> bool:
     {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "send", "input": {"to": "Bob"}}]}
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "sent"}]}
     """
-    return _holds_chat(file) and any(map(has_anthropic_blocks, first_messages(file)))
-
-
-def _holds_chat(file: TraceFile) -> bool:
-    """Is this a file of chat messages, rather than of another format that contains some?"""
-    if is_model_call(first_of(file.head)) or (isinstance(file.head, dict) and not _OTHERS.isdisjoint(file.head)):
-        return False
-    # Agents of the SWE family save bare messages under names of their own.
-    messages = first_messages(file)
-    return not file.name.endswith((".traj", ".traj.json")) and bool(messages) and not is_cline(messages)
+    return any(map(has_anthropic_blocks, first_messages(file)))
 
 
 # Gemini `contents` (role and parts), and sessions of Google's Agent Development Kit, whose events hold contents.

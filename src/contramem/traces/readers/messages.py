@@ -16,6 +16,8 @@ from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.plain_names import plain_label
 from contramem.traces.trajectory import Actor, RunUsage
 
+LOOKED_AT = 20
+"""Messages of a list that are looked at to recognise what it is."""
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
 
@@ -27,6 +29,23 @@ def is_message(value: object) -> bool:
         return False
     # With parts alone it is Gemini's, with parts of named types Vercel's.
     return "parts" not in value or ("content" in value and not has_typed_parts(value))  # type: ignore[operator]
+
+
+def unwrap_message(value: Any) -> Any:
+    """The message of a pair `[time, message]`, which some harnesses log; any other value as it is."""
+    return value[1] if isinstance(value, list) and len(value) == 2 and is_message(value[1]) else value
+
+
+def conversation_in(record: Any) -> str:
+    """The name under which a record keeps its chat messages: `messages`, else the only list of them. Empty: none."""
+    if not isinstance(record, dict):
+        return ""
+    names = [name for name, value in record.items() if isinstance(value, list) and value and _is_conversation(value)]
+    return "messages" if "messages" in names else names[0] if len(names) == 1 else ""
+
+
+def _is_conversation(items: list[Any]) -> bool:
+    return all(is_message(unwrap_message(item)) for item in items[:LOOKED_AT])
 
 
 def has_typed_parts(message: object) -> bool:
@@ -51,9 +70,14 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
     """Record one message. Returns what a user said in it; empty for everybody else."""
     role = message["role"]
     if role == "assistant":
-        record_content(recorder, "agent", message.get("content"))
-        for call in message.get("tool_calls") or ():
+        calls = message.get("tool_calls") or ()
+        has_results = any("result" in call for call in calls)  # so the text was written when they were there
+        if not has_results:
+            record_content(recorder, "agent", message.get("content"))
+        for call in calls:
             record_call(recorder, call)
+        if has_results:
+            record_content(recorder, "agent", message.get("content"))
         if message.get("function_call"):
             record_call(recorder, message["function_call"])
     elif role in ("tool", "function"):
@@ -88,11 +112,15 @@ def _call_id(message: Mapping[str, Any]) -> str | None:
 
 
 def record_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
-    """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right in the entry."""
+    """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right there, perhaps with the
+    result."""
     wrapped = call.get("function") or call.get("custom")
     spec = wrapped if isinstance(wrapped, dict) else call
     arguments = next((spec[key] for key in ("arguments", "args", "input") if key in spec), None)
-    recorder.call(spec["name"], arguments, call.get("id"))
+    call_id = None if call.get("id") is None else str(call["id"])
+    recorder.call(spec["name"], arguments, call_id)
+    if "result" in call:
+        recorder.result(result_content(call["result"]), call_id, error=call.get("error") or None)
 
 
 def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: bool | None = None) -> str:

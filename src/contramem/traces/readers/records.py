@@ -16,9 +16,8 @@ from contramem.traces.files import TraceFile
 from contramem.traces.map import FIELDS, FieldMap
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
 from contramem.traces.reader import Problem, Reading, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import Meter, is_message, record_message
+from contramem.traces.readers.messages import Meter, conversation_in, is_message, record_message, unwrap_message
 from contramem.traces.trajectory import Event, Origin, Outcome, RunUsage, ShownMemory, Tool, Trajectory, digest
-from contramem.traces.verdict_files import VERDICTS, verdict_of
 from contramem.traces.write import FORMAT, VERSION
 
 Records = Iterable[tuple[object, Any]]
@@ -36,7 +35,8 @@ def read_records(
 
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
     are those of a file that is not JSON."""
-    fields = FieldMap({name: path for name, path in options.record_fields.items() if name != "records"})
+    paths = {name: path for name, path in options.record_fields.items() if name != "records"}
+    fields = FieldMap(paths, options.found)
     records = records_in(file, options, is_message) if records is None else records
 
     def build(record: object, position: str) -> Trajectory:
@@ -107,10 +107,11 @@ def first_messages(file: TraceFile) -> list[Any]:
     head = file.head
     if isinstance(head, list) and head and not is_message(head[0]):
         head = head[0]
-    messages = head.get("messages") if isinstance(head, dict) and "messages" in head else head
+    messages = head[place] if (place := conversation_in(head)) else head
     if file.is_lines and isinstance(messages, dict) and is_message(messages) and "type" not in messages:
         messages = [messages]
-    return messages if isinstance(messages, list) and messages and all(map(is_message, messages)) else []
+    messages = [unwrap_message(message) for message in messages] if isinstance(messages, list) else []
+    return messages if all(map(is_message, messages)) else []
 
 
 _FIELDS_OF_STEPS = (
@@ -131,8 +132,8 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
         record = {"messages": record}
     if not isinstance(record, dict):
         raise TraceError(f"is a {type(record).__name__}, not an object", "Each record is an object with 'messages'.")
-    values = {field: fields.get(record, field) for field in FIELDS}
-    messages = _messages(values["messages"], record)
+    values = {field: fields.get(record, field) for field in FIELDS if field != "outcome"}
+    messages = _messages(values["messages"] or record.get(conversation_in(record)), record)
     environment = label(values["environment"], "environment") or "general"
     recorder = Recorder(options.naming(environment))
     tools = tools_of(values["tools"], recorder.naming)
@@ -145,10 +146,10 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
     return Trajectory(
         environment=environment,
         task_id=task_id or digest(task or asked),
-        source=label(values["source"], "source") or next(models, None) or "unknown",
+        source=label(values["source"], "source") or next(models, None) or fields.find_source(record) or "unknown",
         origin=origin,
         events=recorder.events(),
-        outcome=_outcome(values["outcome"], record, fields, text_of(values["feedback"])),
+        outcome=Outcome(*fields.find_outcome(record), text_of(values["feedback"])),
         run=label(values["trial"], "trial") or "0",
         task=task or asked,
         authored=bool(task),
@@ -166,7 +167,7 @@ def _messages(value: object, record: Mapping[str, Any]) -> list[Any]:
     if not isinstance(value, list) or not value:
         keys = ", ".join(list(record)[:40])
         raise TraceError(f"has no list of messages (keys: {keys})", "Say where it is with --map messages=PATH.")
-    return value
+    return [unwrap_message(message) for message in value]
 
 
 def label(value: object, what: str) -> str | None:
@@ -178,16 +179,6 @@ def label(value: object, what: str) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TraceError(f"has a {what} that is a {type(value).__name__}", f"A {what} is text or a number.")
     return str(value)
-
-
-def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedback: str) -> Outcome:
-    passed, reward = verdict_of(value)
-    if "outcome" not in fields.paths and reward is None:
-        by_reward, reward = verdict_of(record.get("reward"))
-        passed = by_reward if passed is None else passed
-    if "outcome" not in fields.paths and passed is None:
-        passed = next((record[name] for name in VERDICTS if isinstance(record.get(name), bool)), None)
-    return Outcome(passed, reward, feedback)
 
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")

@@ -368,11 +368,8 @@ _END = "attempt_completion"
 
 
 def claims_cline(file: TraceFile) -> bool:
-    return is_cline(first_messages(file))
-
-
-def is_cline(messages: list[Any]) -> bool:
     """Does the first message end in what the editor says about itself?"""
+    messages = first_messages(file)
     return bool(messages) and any(text.lstrip().startswith(_EDITOR) for text in _texts(messages[0]))
 
 
