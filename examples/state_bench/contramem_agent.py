@@ -6,9 +6,10 @@ Copy this file to `agents/` of a STATE-Bench checkout and set CONTRAMEM_BANK to 
 import os
 from pathlib import Path
 
+from state_bench.agents.state_bench import StateBenchAgent
+
 from contramem.bank.render import card_markdown
 from contramem.inject.run import Memory
-from state_bench.agents.state_bench import StateBenchAgent
 
 FUNCTIONS = 1
 """How many of the learnings may be about a function rather than about a decision."""

@@ -58,7 +58,9 @@ class StateBench:
         try:
             found = import_module(f"state_bench.{module}")
         except ModuleNotFoundError as error:
-            raise UsageError(f"STATE-Bench needs {error.name}: pip install {error.name}") from None
+            raise UsageError(
+                f"STATE-Bench needs {error.name}, which is not installed. Its pyproject.toml lists what it needs."
+            ) from None
         if not Path(found.__file__ or "").is_relative_to(self.checkout):
             raise UsageError(f"another STATE-Bench than the one in {self.checkout} is installed: {found.__file__}.")
         return found
@@ -183,7 +185,12 @@ def replay_train_runs(bench: StateBench) -> Replay:
         definition = sandbox.definition
         replay.runs.append(
             msgspec.structs.replace(
-                run, outcome=outcome, tools=bench.tools, scenario_id=definition.task_type, ability=bench.domain
+                run,
+                environment=bench.domain,
+                ability=bench.domain,
+                scenario_id=definition.task_type,
+                tools=bench.tools,
+                outcome=outcome,
             )
         )
     return replay
@@ -193,7 +200,7 @@ def _recorded_runs(bench: StateBench) -> Iterator[Trajectory]:
     folder = bench.checkout / "datasets" / "train_task_trajectories" / bench.domain
     if not folder.is_dir():
         raise UsageError(f"{folder}: the recorded runs of {bench.domain} are not there.")
-    runs = read_traces([folder], ReadOptions(app=bench.domain))
+    runs = read_traces([folder], ReadOptions(fields={"task_id": "path:-1"}, app=bench.domain))
     yield from runs
     if runs.problems:
         raise TraceError(f"{runs.problem_count} recorded runs could not be read. {runs.problems[0]}")

@@ -176,7 +176,7 @@ def appworld_command(
 @click.option("--judge-model", default="", help="Its name there.")
 @_BANK
 @click.option("--memory", type=click.Choice(["cards", "hook", "both"]), default="cards", show_default=True,
-              help="How the bank reaches the agent: as in adapters, by the tool `retrieve_learnings`, or both.")  # fmt: skip
+              help="How the bank reaches the agent: as in adapters, by `retrieve_learnings`, or both.")  # fmt: skip
 @click.option("--task", "only", multiple=True, metavar="ID", help="Only this task; may be repeated.")
 @click.option("--runs", "trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
 @click.option("--concurrency", type=click.IntRange(1), default=2, show_default=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from contramem.errors import UsageError
+from contramem.traces.read import read_traces
 from contramem_lab.agent import attempt
 from contramem_lab.state_bench import StateBench, StateBenchEnvironment, replay_train_runs
 from contramem_lab.target import ChatMessage, ScriptedTarget, ToolCall
@@ -45,7 +46,7 @@ def test_verdicts_open_nothing_of_the_test_split(tmp_path: Path) -> None:
     (checkout / "state_bench/domains/travel/tasks/cancel-other.json").write_text("opening this is an error")
     done = run_contramem("state-bench", "verdicts", str(checkout), "travel", "--out", str(tmp_path / "runs.jsonl"))
     assert done.stdout.startswith("2 runs, 1 satisfy the state requirements."), done.stderr
-    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 2
+    assert len(list(read_traces([tmp_path / "runs.jsonl"]))) == 2
 
 
 def test_a_recorded_run_of_a_test_task_is_refused(tmp_path: Path) -> None:
