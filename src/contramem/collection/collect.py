@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -119,7 +120,7 @@ class _Collector:
 
     def _take(self, key: bytes, found: ShardRuns) -> None:
         if found.runs is not None:
-            self._collection.put(found.runs, key, lasting=bool(key) and found.is_lasting)
+            self._collection.put(found.runs, key, lambda: found.is_lasting)
         self.keys.append(key)
         self.collected.tools.combine(found.tools)
         self.collected.sources.update(found.sources)
@@ -133,16 +134,34 @@ class _Collector:
     def _name(self, shard: FileShard) -> FileShard:
         """The shard with its key. With rows of the user's outcomes, which no key covers, all is read again."""
         options, sources = self._order
-        if options.outcomes is not None or not self._collection.cache.lasting:
+        is_elsewhere = any(url_of(file.path) is not None for file in shard.files)
+        if is_elsewhere or options.outcomes is not None or not self._collection.cache.lasting:
             return shard
         files = [(file, _digest(file)) for file in shard.files]
         wanted = sorted(sources) if sources is not None else None
         return shard._replace(key=digest_parts(digest_code(), options, wanted, files))
 
     def read_here(self, files: Iterable[FoundFile]) -> None:
-        runs = (run for file in files for run in self._files.read(file))
-        wanted = _select(runs, self._order.sources, self.collected.sources, self.collected.tools)
-        self._collection.put(map(EncodedRun.of, wanted))
+        for shard in (self._name(FileShard([file])) for file in files):
+            if not shard.key:
+                runs = self._files.read(shard.files[0])
+                wanted = _select(runs, self._order.sources, self.collected.sources, self.collected.tools)
+                self._collection.put(map(EncodedRun.of, wanted))
+            else:
+                self._take(shard.key, self._load(shard.key) or self._stream(shard))
+
+    def _load(self, key: bytes) -> ShardRuns | None:
+        value = self._collection.cache.get(read_shard.__name__, key) if self._collection.has_read(key) else None
+        return None if value is None else pickle.loads(value)
+
+    def _stream(self, shard: FileShard) -> ShardRuns:
+        """Read files run by run into the collection."""
+        reading = _ShardReading(self._order, shard)
+        self._collection.put(map(EncodedRun.of, reading.runs), shard.key, lambda: reading.files.is_lasting)
+        found = reading.describe(shard, None)
+        if found.is_lasting:
+            self._collection.cache.put(read_shard.__name__, shard.key, pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+        return found
 
 
 def _select(
@@ -157,24 +176,36 @@ def _select(
 
 def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
     """The runs of some files: a job for an engine."""
-    outcomes = order.options.outcomes
-    options = replace(order.options, outcomes=outcomes.copy() if outcomes is not None else None)
-    reading, tools, sources = TraceReading((), options), ToolDescriptions(), set[str]()
-    found = (run for file in shard.files for run in reading.read(file))
-    runs = list(map(EncodedRun.of, _select(found, order.sources, sources, tools)))
-    used = frozenset(options.outcomes.used) if options.outcomes is not None else frozenset[str]()
-    report = ReadingReport()
-    report.add_report(reading)
-    return ShardRuns(
-        files=len(shard.files),
-        runs=runs,
-        tools=tools,
-        sources=frozenset(sources),
-        report=report,
-        verdicts=reading.verdicts.files,
-        outcomes=used,
-        is_lasting=reading.is_lasting,
-    )
+    reading = _ShardReading(order, shard)
+    return reading.describe(shard, list(map(EncodedRun.of, reading.runs)))
+
+
+class _ShardReading:
+    """Reads some files as if there were no others."""
+
+    def __init__(self, order: ReadOrder, shard: FileShard) -> None:
+        outcomes = order.options.outcomes
+        self.files = TraceReading(
+            (), replace(order.options, outcomes=outcomes.copy() if outcomes is not None else None)
+        )
+        self._tools, self._sources = ToolDescriptions(), set[str]()
+        found = (run for file in shard.files for run in self.files.read(file))
+        self.runs = _select(found, order.sources, self._sources, self._tools)
+
+    def describe(self, shard: FileShard, runs: list[EncodedRun] | None) -> ShardRuns:
+        """What was in the files; called when all runs are read."""
+        report, outcomes = ReadingReport(), self.files.options.outcomes
+        report.add_report(self.files)
+        return ShardRuns(
+            files=len(shard.files),
+            runs=runs,
+            tools=self._tools,
+            sources=frozenset(self._sources),
+            report=report,
+            verdicts=self.files.verdicts.files,
+            outcomes=frozenset(outcomes.used) if outcomes is not None else frozenset(),
+            is_lasting=self.files.is_lasting,
+        )
 
 
 def cut_shards(files: Iterable[FoundFile]) -> Iterator[FileShard]:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -175,13 +175,15 @@ class Collection:
         """Take in runs, however many."""
         self.put(EncodedRun.of(sanitize(run)) for run in runs)
 
-    def put(self, runs: Iterable[EncodedRun], key: bytes = b"", *, lasting: bool = False) -> None:
-        """Take in what was read together. With a `key`, it replaces what was read under the same key before; what is
-        `lasting` need not be read again."""
+    def put(
+        self, runs: Iterable[EncodedRun], key: bytes = b"", is_lasting: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Take in what was read together. With a `key`, it replaces what was read under the same key before, and need
+        not be read again, if it `is_lasting`: that is asked when all runs are there."""
         with self._writing():
             if key:
                 self._forget([row[0] for row in self._ask("SELECT id FROM reads WHERE key = ?", (key,))])
-            read = self._execute("INSERT INTO reads (key, lasting) VALUES (?, ?)", (key or None, lasting)).lastrowid
+            read = self._execute("INSERT INTO reads (key, lasting) VALUES (?, ?)", (key or None, bool(key))).lastrowid
             assert read is not None
             rows, blobs, size = list[tuple[Any, ...]](), list[tuple[int, bytes]](), 0
             for run in runs:
@@ -195,6 +197,8 @@ class Collection:
                     self._write(rows, blobs)
                     rows, blobs, size = [], [], 0
             self._write(rows, blobs)
+            if not is_lasting():
+                self._execute("UPDATE reads SET lasting = 0 WHERE id = ?", (read,))
 
     def has_read(self, key: bytes) -> bool:
         """Is what was read under this key still there, and as it would be read again?"""
