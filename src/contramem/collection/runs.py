@@ -175,9 +175,7 @@ class Collection:
         """Take in runs, however many."""
         self.put(EncodedRun.of(sanitize(run)) for run in runs)
 
-    def put(
-        self, runs: Iterable[EncodedRun], key: bytes = b"", is_lasting: Callable[[], bool] = lambda: True
-    ) -> None:
+    def put(self, runs: Iterable[EncodedRun], key: bytes = b"", is_lasting: Callable[[], bool] = lambda: True) -> None:
         """Take in what was read together. With a `key`, it replaces what was read under the same key before, and need
         not be read again, if it `is_lasting`: that is asked when all runs are there."""
         with self._writing():
