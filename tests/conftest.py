@@ -23,7 +23,7 @@ for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
     os.environ.pop(name, None)
 
 # Nor on what builds of theirs have kept, which no test may remove.
-os.environ["CONTRAMEM_CACHE"] = str(Path(gettempdir(), f"contramem-tests-{os.getpid()}", "work.db"))
+os.environ["CONTRAMEM_CACHE"] = str(Path(gettempdir(), f"contramem-tests-{os.getpid()}"))
 
 # ARE has an environment of its own, which scripts/env makes inside ours.
 _are = Path(sys.prefix) / "are"

@@ -16,12 +16,12 @@ from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.replies import FunctionText
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.build.rules.author import RuleAuthor
+from contramem.collection.runs import Collection
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.client import Model, Request
 from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 from contramem.validate.validator import Validator
@@ -43,7 +43,7 @@ class Runs:
     @classmethod
     @cache
     def shipped(cls) -> Runs:
-        with Pool(read_traces([RUNS], ReadOptions())) as pool:
+        with Collection(read_traces([RUNS], ReadOptions())) as pool:
             vocabulary = Vocabulary(pool)
             return cls(list(contrast(pool, vocabulary)), vocabulary)
 

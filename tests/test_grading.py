@@ -9,13 +9,13 @@ import pytest
 from contramem.bank.card import SkillCard
 from contramem.build.rules.mine import count_outcomes
 from contramem.chance import OutcomeTable, chance
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.grading import contradicts, is_observed, supports
 from contramem.guards.guard import guards_of, parse_guard
 from contramem.study.ask import explain_kind
 from contramem.study.run_set import RunSet
 from contramem.study.trial import try_guard
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from tests.shipped import bank, build
 from tests.study.office import NOTE_RULE, note_office
@@ -85,7 +85,7 @@ def test_a_guard_without_a_condition_is_observed_if_nobody_at_all_passed_without
 def test_try_and_the_rules_of_a_build_find_the_same_probability_by_chance(guard: str) -> None:
     runs = note_office()
     run_set = RunSet.of(runs)
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         packets = list(contrast(pool))
     parsed = parse_guard(guard)
     assert try_guard(parsed, run_set.evidence, run_set).chance == chance(count_outcomes(parsed, packets))
@@ -108,7 +108,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def test_what_the_rules_put_in_service_because_of_outcomes_is_supported_by_try(domain: str, tmp_path: Path) -> None:
     runs = EXAMPLES / domain / "runs.jsonl.xz"
     build(tmp_path / "bank.db", runs)
-    with Pool(read_traces([runs])) as pool:
+    with Collection(read_traces([runs])) as pool:
         run_set = RunSet.of(run for task in pool for run in task)
         packets = list(contrast(pool))
     graded = [

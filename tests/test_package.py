@@ -56,7 +56,7 @@ TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 def test_no_stage_imports_what_puts_stages_together() -> None:
     """traces/ knows nothing of later stages, collection/ only of traces/, and contrast/ of both."""
-    beside = {"engine", "errors", "kept_jobs", "kept_work", "progress", "scratch", "whole_file"}
+    beside = {"engine", "errors", "file_lock", "progress", "scratch", "whole_file"}
     allowed = {
         "traces": {"traces", *beside},
         "collection": {"traces", "collection", *beside},

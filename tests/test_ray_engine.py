@@ -14,10 +14,10 @@ import pytest
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
+from contramem.collection.runs import Collection
 from contramem.engine import SERIAL, Engine, LocalEngine, open_engine
 from contramem.errors import EngineError, UsageError
 from contramem.pipeline import build_bank, contrast_selected, learn_vocabulary
-from contramem.traces.pool import Pool
 from contramem.validate.validator import Validator
 from tests.made_runs import call, run
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[Collection]:
     """Forty tasks, each a shard of its own: agents that look a record up before they change it pass."""
     runs = []
     for task in range(40):
@@ -38,7 +38,7 @@ def pool() -> Iterator[Pool]:
             runs.append(
                 run(f"model{number}", number < 2, *steps, "done", task=f"Close case {task}.", task_id=f"t{task}")
             )
-    with Pool(runs, shard_bytes=1) as pool:
+    with Collection(runs, shard_bytes=1) as pool:
         yield pool
 
 
@@ -59,18 +59,16 @@ def cluster() -> Iterator[Any]:
         cluster.shutdown()
 
 
-def build(pool: Pool, store: Path, engine: Engine, on_progress: Any = lambda *_: None) -> bytes:
+def build(pool: Collection, store: Path, engine: Engine, on_progress: Any = lambda *_: None) -> bytes:
     vocabulary = learn_vocabulary(pool, engine)
-    with (
-        contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets,
-        open_store(str(store), create=True) as opened,
-    ):
+    packets = contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress)
+    with open_store(str(store), create=True) as opened:
         build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
         return freeze(opened.bank())
 
 
 def test_the_bank_is_the_same_with_one_worker_with_two_on_ray_and_when_a_node_is_killed(
-    pool: Pool, cluster: Any, tmp_path: Path
+    pool: Collection, cluster: Any, tmp_path: Path
 ) -> None:
     from contramem.ray_engine import RayEngine
 

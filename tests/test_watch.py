@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -23,7 +20,6 @@ from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.recording import RunRecording
 from contramem.inject.run import Memory
-from contramem.kept_work import KeptWork
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 from contramem.watch import WatchOptions, WatchRound, find_harmed_tasks, fingerprint, learn_once, watch
@@ -190,29 +186,20 @@ def test_watch_learns_only_when_the_runs_changed_and_are_stable(tmp_path: Path, 
     assert [done.runs for done in rounds] == [12]
 
 
-class CountedWork(KeptWork):
-    """Kept work that says how many results of each stage were made."""
-
-    made: ClassVar = Counter[str]()
-
-    def put(self, stage: str, results: Iterable[tuple[bytes, bytes]]) -> None:
-        kept = list(results)
-        CountedWork.made[stage] += len(kept)
-        super().put(stage, kept)
-
-
-def test_a_round_does_only_what_is_new_and_serves_the_same_bank(tmp_path: Path, served: Path) -> None:
+def test_a_round_does_only_what_is_new_and_serves_the_same_bank(
+    tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
-    options = replace(
-        options_for(served, runs, max_changes=50), open_work=lambda: CountedWork(tmp_path / "work.db"), store=""
-    )
+    options = replace(options_for(served, runs, max_changes=50), kept=tmp_path / "runs", store="")
     learn_once(replace(options, store=str(tmp_path / "first.db")))
     write_frozen(tmp_path / "empty.jsonl", Bank())
     drive(Memory.load(tmp_path / "empty.jsonl", record=RunRecording(runs, source="hasty")), 6, careful=False)
-    CountedWork.made.clear()
+    made = list[str]()
+    monkeypatch.setattr("contramem.watch.find_candidates", lambda packet: made.append(packet.task_key))
     learn_once(replace(options, store=str(tmp_path / "second.db"), serve=tmp_path / "kept.jsonl"))
-    assert CountedWork.made["contrast"] == 1
+    assert len(made) == 1
+    monkeypatch.undo()
     learn_once(options_for(tmp_path / "anew.jsonl", runs, max_changes=50))
     assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 

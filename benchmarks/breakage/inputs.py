@@ -18,11 +18,11 @@ from tests.traces.readers.test_fuzz import damaged, seeds, written
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.errors import ContramemError
 from contramem.pipeline import learn
 from contramem.traces.files import TraceFile
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
@@ -123,7 +123,7 @@ def read_and_learn(folder: Path, store: Path | None) -> Counter[str]:
         describe_unknown(TraceFile(Path(file)))
         with suppress(ContramemError):  # event logs are read only if their format is named
             forced += len(list(read_traces([Path(file)], ReadOptions(format="steps"))))
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         for packet in contrast(pool):
             assert packet.runs
     if store is not None:

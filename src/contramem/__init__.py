@@ -4,7 +4,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
 `__init__.py` says what is in it.
 
     traces/      files of any agent framework  -> Trajectory   one attempt at one task, with its outcome
-    collection/  trajectories                  -> Slot         one value of a call; what is usual is a count over them
+    collection/  trajectories                  -> Collection   every run once, by task, in one file; and every value
     contrast/    trajectories of one task      -> Packet       all attempts side by side, and what separates them
     build/       packet + author               -> Patch        Function Cards and Skill Cards, by rules or a model
     validate/    card, delta, patch            -> accepted, or refused with a reason
@@ -18,12 +18,12 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     cli/         the command line: thin
     server/      explorer, review in the browser, HTTP API: thin
 
-Beside them engine.py runs heavy stages in several processes and ray_engine.py on a cluster, kept_work.py keeps what
-they computed, kept_jobs.py has the rest computed, prompts.py fills the .jinja files, counting.py counts tokens,
-chance.py computes how likely chance explains a difference, grading.py says what grades mean, progress.py tells how far
-long work is, watch.py learns from runs as they appear, whole_file.py writes a file whole or not at all, file_lock.py
-lets one process in at a time, scratch.py makes temporary folders, and errors.py has every error, drawn as a tree. What
-shows that contramem works (environments, experiments, other memories) is a package of its own, contramem_lab.
+Beside them engine.py runs heavy stages in several processes and ray_engine.py on a cluster, prompts.py fills the .jinja
+files, counting.py counts tokens, chance.py computes how likely chance explains a difference, grading.py says what
+grades mean, progress.py tells how far long work is, watch.py learns from runs as they appear, whole_file.py writes a
+file whole or not at all, file_lock.py lets one process in at a time, scratch.py makes temporary folders, and errors.py
+has every error, drawn as a tree. What shows that contramem works (environments, experiments, other memories)
+is a package of its own, contramem_lab.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from contramem.bank.frozen import load_frozen
     from contramem.bank.store import open_store
     from contramem.build.rules.author import RuleAuthor
+    from contramem.collection.runs import Collection
     from contramem.contrast.packet import Packet, contrast
     from contramem.contrast.signal import Signal
     from contramem.errors import ContramemError
     from contramem.inject.guidance import Guidance
     from contramem.inject.run import Memory, Run
     from contramem.pipeline import build_bank, learn
-    from contramem.traces.pool import Pool
     from contramem.traces.read import read_traces
     from contramem.traces.reader import ReadOptions
     from contramem.traces.trajectory import Event, Trajectory
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 # Names are imported when they are used: an agent that only asks for guidance must not pay for building a bank.
 _HOMES = {
+    "Collection": "contramem.collection.runs",
     "ContramemError": "contramem.errors",
     "Event": "contramem.traces.trajectory",
     "Guidance": "contramem.inject.guidance",
     "Memory": "contramem.inject.run",
     "Packet": "contramem.contrast.packet",
-    "Pool": "contramem.traces.pool",
     "ReadOptions": "contramem.traces.reader",
     "RuleAuthor": "contramem.build.rules.author",
     "Run": "contramem.inject.run",
@@ -70,12 +70,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "Collection",
     "ContramemError",
     "Event",
     "Guidance",
     "Memory",
     "Packet",
-    "Pool",
     "ReadOptions",
     "RuleAuthor",
     "Run",
@@ -91,7 +91,16 @@ __all__ = [
 ]
 
 
+_RENAMED = {"Pool": "Collection"}
+"""Names of the last release; the next one has only the new ones."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        from warnings import warn
+
+        name, old = _RENAMED[name], name
+        warn(f"contramem.{old} is now contramem.{name}.", DeprecationWarning, stacklevel=2)
     if name in _HOMES:
         from importlib import import_module
 

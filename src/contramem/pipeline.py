@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,13 @@ from contramem.build.parts import BuildSettings, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor, find_candidates
-from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet
+from contramem.contrast.packets import contrast_selected, learn_vocabulary
 from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
 from contramem.progress import Progress, no_progress
-from contramem.traces.pool import Pool
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
@@ -36,13 +36,12 @@ def learn(
     runs: Iterable[Trajectory], store: Store, *, only: Only | None = None, engine: Engine = SERIAL
 ) -> BuildReport:
     """Build a bank from runs by rules, without a model, and merge it into the store."""
-    with Pool(runs) as pool:
-        vocabulary = learn_vocabulary(pool, engine)
-        selection = Selection(pool.sketches())
-        packets = contrast_selected(pool, selection.keys, vocabulary, engine, study=find_candidates)
-        tools = tools_by_function(run for task in pool for run in task)
-    author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
-    with packets:
+    with Collection(runs) as collection:
+        vocabulary = learn_vocabulary(collection, engine)
+        selection = Selection(collection.sketches())
+        packets = contrast_selected(collection, selection.keys, vocabulary, engine, study=find_candidates)
+        tools = tools_by_function(run for task in collection for run in task)
+        author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
         left_out = selection.keys_left_out
         return build_bank(packets, store, author, checks, only=only, tools=tools, left_out=left_out)
 
@@ -58,7 +57,7 @@ def build_bank(
     grade: Grade = DEFAULT_GRADE,
     reassesses: bool = True,
     tools: Mapping[str, Tool] | None = None,
-    left_out: Collection[str] = (),
+    left_out: Iterable[str] = (),
     on_progress: Progress = no_progress,
 ) -> BuildReport:
     """Learn from the packets and merge the cards into the store, one decision at a time (the paper's Algorithm 1).

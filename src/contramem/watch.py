@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,13 +19,12 @@ from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor, find_candidates
-from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.collection.collect import collect
+from contramem.collection.runs import open_collection
+from contramem.contrast.packets import contrast_selected, learn_vocabulary
 from contramem.contrast.selection import Selection
-from contramem.kept_work import NO_WORK, Work
 from contramem.pipeline import build_bank
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
-from contramem.traces.read_shards import RunReading
 from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.validator import Validator
@@ -48,8 +46,8 @@ class WatchOptions:
     min_sources: int = 1
     """Cards with fewer sources are not served."""
     reading: ReadOptions = field(default_factory=ReadOptions)
-    open_work: Callable[[], AbstractContextManager[Work]] = lambda: nullcontext(NO_WORK)
-    """Where a round keeps what it read and found out, so that the next one does only what is new."""
+    kept: Path | None = None
+    """The file in which a round keeps what it read and found out, so that the next one does only what is new."""
 
 
 @dataclass(frozen=True)
@@ -104,24 +102,22 @@ def watch(
 
 def learn_once(options: WatchOptions) -> WatchRound:
     """One round: read, contrast, build, and serve the bank if it passes every check."""
-    with Pool() as pool, options.open_work() as work:
-        runs = RunReading(read_traces(options.runs, options.reading), work=work)
-        for batch in runs:
-            pool.put(batch)
-        count = len(pool)
+    with open_collection(options.kept) as collection:
+        runs = collect(read_traces(options.runs, options.reading), collection)
+        count = len(collection)
         if not count:
             return WatchRound(0, served=False)
-        harmed = find_harmed_tasks(run for task in pool for run in task)
-        vocabulary = learn_vocabulary(pool, work=work)
-        selection = Selection(pool.sketches())
+        harmed = find_harmed_tasks(run for task in collection for run in task)
+        vocabulary = learn_vocabulary(collection)
+        selection = Selection(collection.sketches())
         checks, tools = Validator(vocabulary.closed), runs.tools.by_function()
-        with contrast_selected(pool, selection.keys, vocabulary, work=work, study=find_candidates) as packets:
-            pool.close()  # from here on, only the packets are needed
-            with open_store(options.store, create=True) as store:
-                left_out = selection.keys_left_out
-                build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)
-                bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
-            refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
+        packets = contrast_selected(collection, selection.keys, vocabulary, study=find_candidates)
+        with open_store(options.store, create=True) as store:
+            left_out = selection.keys_left_out
+            build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)
+            bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
+        refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
+        collection.cache.drop_unused()
     return _serve(options, bank, count, harmed, refused)
 
 

@@ -17,16 +17,16 @@ from contramem.bank.store import Store
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.step_text import call_text, result_text
-from contramem.contrast.collection import contrast_all
+from contramem.collection.runs import Collection
 from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.packets import contrast_all
 from contramem.contrast.step import Step
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.inject.provider import MemoryProvider
 from contramem.llm.exchange import Exchange, ModelCaller
-from contramem.traces.pool import Pool
 from contramem.traces.run_content import content_digest
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
@@ -38,7 +38,7 @@ class Reference:
     """Runs grouped by task. The order in which runs are given does not matter."""
 
     def __init__(self, runs: Iterable[Trajectory], clock: Callable[[], float] = time.perf_counter) -> None:
-        with Pool(runs) as pool:
+        with Collection(runs) as pool:
             self.tasks: tuple[tuple[Trajectory, ...], ...] = tuple(tuple(task) for task in pool)
         self.clock = clock
         self._prepared_s = 0.0
@@ -75,7 +75,7 @@ class Reference:
     def packets(self) -> list[Packet]:
         """A packet for each task: values are masked, calls that follow from planted text are marked."""
         began = self.clock()
-        with Pool(self.runs) as pool:
+        with Collection(self.runs) as pool:
             packets = contrast_all(pool, self.vocabulary)
         self._prepared_s = self.clock() - began
         return packets

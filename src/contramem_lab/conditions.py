@@ -24,6 +24,7 @@ from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.rules.author import RuleAuthor
+from contramem.collection.runs import Collection
 from contramem.errors import UsageError
 from contramem.inject.budget import text_of
 from contramem.inject.provider import TextMemory
@@ -32,7 +33,6 @@ from contramem.llm.client import Stage
 from contramem.pipeline import build_bank, build_by_agent, build_by_model
 from contramem.study.run_set import RunSet
 from contramem.study.tables import open_tables
-from contramem.traces.pool import Pool
 from contramem.validate.validator import Validator
 from contramem_lab.baselines import ace, awm, raw
 from contramem_lab.condition import (
@@ -232,7 +232,7 @@ def agent(inputs: ConditionInputs) -> BuiltMemory:
     where = inputs.store("agent", reference)
     reference.prepare()
     began = reference.clock()
-    with Pool(reference.runs) as pool:
+    with Collection(reference.runs) as pool:
         run_set = RunSet.of(run for task in pool for run in task)
     with open_store(where, create=True) as store, open_tables(run_set) as tables:
         bank_by_rules(reference, store, RuleAuthor(reference.vocabulary), only="functions")

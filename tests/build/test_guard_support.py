@@ -14,13 +14,13 @@ from contramem.bank.support import GuardSupport
 from contramem.build.model.author import MAX_ASKED
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.support import replays
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.guards.guard import guards_of, parse_guard
 from contramem.llm.client import Request
 from contramem.llm.exchange import ScriptedModel
 from contramem.pipeline import build_bank
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 
@@ -121,7 +121,7 @@ def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_where_th
 ) -> None:
     """The first of tau-bench's retail tasks, and a model that writes every hint down as it is."""
     traces = read_traces([shared_data / "tau_bench" / "retail.tar.xz"], ReadOptions())
-    with Pool(one for one in traces if int(one.task_id) < 30) as pool:
+    with Collection(one for one in traces if int(one.task_id) < 30) as pool:
         vocabulary = Vocabulary(pool)
         runs = Runs(list(contrast(pool, vocabulary)), vocabulary)
     packets = {packet.task_key: packet for packet in runs.packets}

@@ -16,17 +16,24 @@ from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
-from contramem.contrast.collection import contrast_selected, learn_vocabulary
-from contramem.contrast.packet_file import ContrastPlan, PacketFile, PacketRow, contrast_shard
+from contramem.collection.runs import Collection
+from contramem.contrast.packet import Packet
+from contramem.contrast.packets import (
+    ContrastPlan,
+    PacketRow,
+    Packets,
+    contrast_selected,
+    contrast_shard,
+    learn_vocabulary,
+)
 from contramem.contrast.selection import Selection
 from contramem.pipeline import build_bank
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.validator import Validator
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[Collection]:
     """Tasks of two abilities: agents that look a record up before they change it pass."""
     runs = []
     for task in range(40):
@@ -35,40 +42,40 @@ def pool() -> Iterator[Pool]:
         ability = "a few" if task % 4 == 0 else "many"  # so that the first by name is not the largest, which goes first
         about: dict[str, Any] = {"task": f"Close case {task}.", "task_id": f"t{task}", "ability": ability}
         runs += [run("careful", True, look, change, "done", **about), run("hasty", False, change, "done", **about)]
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         yield pool
 
 
-def build(pool: Pool, store: Path, tasks: int | None = None) -> list[Decision]:
+def build(pool: Collection, store: Path, tasks: int | None = None) -> list[Decision]:
     vocabulary = learn_vocabulary(pool)
-    with (
-        contrast_selected(pool, pool.tasks()[:tasks], vocabulary) as packets,
-        open_store(store, create=True) as opened,
-    ):
+    packets = contrast_selected(pool, pool.tasks()[:tasks], vocabulary)
+    with open_store(store, create=True) as opened:
         build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
         return [entry.decision for entry in opened.ledger()]
 
 
-class CountedPackets(PacketFile):
+class CountedPackets(Packets):
     """Counts the packets that are read."""
 
     reads = 0
 
-    def read_encoded(self, number: int) -> bytes:
+    def _load(self, number: int) -> Packet:
         self.reads += 1
-        return super().read_encoded(number)
+        return super()._load(number)
 
 
-def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_path: Path) -> None:
+def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Collection, tmp_path: Path) -> None:
     vocabulary = learn_vocabulary(pool)
     rows = [row for shard in pool.shards() for row in contrast_shard(ContrastPlan(vocabulary), shard)]
     with open_store(tmp_path / "bank.db", create=True) as store:
 
         def learn(some: Iterable[PacketRow]) -> tuple[int, BuildReport]:
-            with CountedPackets(some, vocabulary) as packets:
-                checks = Validator(vocabulary.closed)
-                report = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="skills")
-                return packets.reads, report
+            packets = CountedPackets(pool.cache, vocabulary)
+            for number, row in enumerate(some):
+                packets.store(b"%d" % number, row)
+            checks = Validator(vocabulary.closed)
+            report = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="skills")
+            return packets.reads, report
 
         learn(rows)
         bank = store.bank()
@@ -80,9 +87,9 @@ def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Pool, tmp_p
 
 
 def test_a_function_whose_card_is_made_from_other_tasks_than_before_gets_the_card_of_a_new_store(
-    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contramem.contrast.packet_file.MAX_TASKS_OF_FUNCTION", 8)
+    monkeypatch.setattr("contramem.contrast.packets.MAX_TASKS_OF_FUNCTION", 8)
     build(pool, tmp_path / "grown.db", tasks=12)
     for store in ("grown.db", "new.db"):
         build(pool, tmp_path / store)
@@ -110,7 +117,7 @@ def make_runs(tasks: Iterable[int], seed: int) -> Iterator[Trajectory]:
 
 
 def grow(runs: Iterable[Trajectory], store: Path) -> None:
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         build(pool, store)
 
 
@@ -136,9 +143,10 @@ def test_a_task_that_is_drawn_no_longer_does_not_keep_cards_as_they_were(tmp_pat
 
 
 def build_selected(runs: Iterable[Trajectory], store: Path) -> set[str]:
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         vocabulary, selection = learn_vocabulary(pool), Selection(pool.sketches(), max_tasks=12)
-        with contrast_selected(pool, selection.keys, vocabulary) as packets, open_store(store, create=True) as opened:
+        packets = contrast_selected(pool, selection.keys, vocabulary)
+        with open_store(store, create=True) as opened:
             author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
             build_bank(packets, opened, author, checks, left_out=selection.keys_left_out)
     return set(selection.keys)

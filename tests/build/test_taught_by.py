@@ -7,14 +7,14 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.shipped import shipped
 
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import digest
 
 
 def test_a_task_whose_runs_merely_support_a_guard_did_not_teach_the_card(tmp_path: Path) -> None:
     runs = shipped("drive")
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         built = build_skills(tmp_path, *contrast(pool))
     [brake] = [
         entry for entry in built.entries if getattr(entry.card, "title", "").startswith("pressBrakePedal before")

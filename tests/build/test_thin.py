@@ -7,8 +7,8 @@ from collections import Counter
 from tests.made_runs import call, packet, run
 
 from contramem.build.thin import explain_thin
+from contramem.collection.runs import TaskSketch
 from contramem.contrast.selection import Selection
-from contramem.traces.run_table import TaskSketch
 
 PACKETS = [packet(run("m", True, call("Shop.ship", {}, "done"), task=f"Ship {n}", task_id=f"t{n}")) for n in range(3)]
 SKETCHES = [

@@ -188,7 +188,7 @@ def test_a_path_where_no_store_can_be_created_is_reported(
 @pytest.mark.slow
 def test_a_build_that_kept_its_work_gives_the_bank_and_ledger_of_one_that_kept_nothing(tmp_path: Path) -> None:
     """First one scenario, then both: into a new store, and into the store of the first."""
-    folder, cache = tmp_path / "runs", ("--cache", str(tmp_path / "work.db"))
+    folder, cache = tmp_path / "runs", ("--cache", str(tmp_path / "kept.runs"))
     folder.mkdir()
     written(folder / "desk.jsonl", shipped("desk"))
     for store in ("kept.db", "plain.db"):
@@ -204,10 +204,19 @@ def test_a_build_that_kept_its_work_gives_the_bank_and_ledger_of_one_that_kept_n
 
 
 def test_few_runs_are_not_kept_unless_somebody_says_where(tmp_path: Path, desk: Path) -> None:
-    place = tmp_path / "cache" / "work.db"
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("CONTRAMEM_CACHE", str(place))
-        build(tmp_path / "bank.db", desk)
-        assert not place.exists()
-        build(tmp_path / "bank.db", desk, "--cache", str(place))
-    assert place.exists()
+    build(tmp_path / "bank.db", desk)
+    assert not (tmp_path / "bank.db.runs").exists()
+    build(tmp_path / "bank.db", desk, "--cache", str(tmp_path / "kept.runs"))
+    assert (tmp_path / "kept.runs").exists()
+
+
+def test_many_runs_are_kept_beside_their_store_and_forgotten_with_it(
+    tmp_path: Path, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contramem.cli.engine_options.MIN_KEPT_BYTES", 1)
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path / "bank.db", desk)
+    assert (tmp_path / "bank.db.runs").stat().st_mode & 0o777 == 0o600
+    source = shipped("desk")[0].source
+    contramem("bank", "forget", tmp_path / "bank.db", "--source", source, "--yes")
+    assert not (tmp_path / "bank.db.runs").exists()

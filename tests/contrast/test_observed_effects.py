@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tests.made_runs import Call, call, run
 
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 
 
@@ -30,7 +30,7 @@ def idle(number: int, *, changes: bool = False) -> Trajectory:
 
 def effects(*runs: Trajectory) -> set[str]:
     """Of the calls of `get_next_case`, as packets show them."""
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         steps = [step for packet in contrast(pool) for each in packet.runs for step in each.steps]
     return {step.effect for step in steps if step.function not in ("", "Desk.list_cases")}
 

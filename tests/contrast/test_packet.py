@@ -9,9 +9,9 @@ import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.cli.contrast import as_json
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast, letters
 from contramem.contrast.step import error_template, shape_of
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Event, Trajectory
 
 SEARCH = call("Mail.search", {"query": "newsletter"}, [{"id": "m-4711", "from": "ada@example.org"}])
@@ -108,6 +108,6 @@ def test_a_closed_word_can_be_read_in_messages_too() -> None:
         sizes = [{"size": "XL"}, {"size": "XXL"}]
         return run("a", True, call("Shop.list_sizes", {}, sizes), "Black, size XL.", task_id=f"t{number}")
 
-    with Pool(order(number) for number in range(12)) as pool:
+    with Collection(order(number) for number in range(12)) as pool:
         made = next(iter(contrast(pool)))
     assert made.runs[0].steps[-1].text == "Black, size XL."

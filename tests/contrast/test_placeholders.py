@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.made_runs import call, packet, run
 
 from contramem.cli.contrast import as_json
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet, contrast, packet_of
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 
 # Values of each kind, each unlike every other and unlike the words around them.
@@ -174,7 +174,7 @@ def test_placeholders_do_not_depend_on_the_order_in_which_runs_were_read(order: 
 
 
 def made_of(runs: list[Trajectory]) -> str:
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         (task,) = pool.tasks()
         made = packet_of(pool.runs(task), Vocabulary(pool))
     return printed(made) + repr(made.placeholders.originals())
@@ -387,7 +387,7 @@ def test_words_that_a_tool_lists_itself_are_never_replaced() -> None:
         )
         for number, board in enumerate(("front-end", "Front End", "Front end"))
     ]
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         made = list(contrast(pool, Vocabulary(pool)))
     assert all("'Front end'" in packet.runs[0].actions[0].error for packet in made)
     assert made[2].runs[0].actions[0].arguments == {"board": "Front end"}

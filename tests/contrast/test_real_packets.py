@@ -11,9 +11,9 @@ import pytest
 from ahocorasick_rs import AhoCorasick
 
 from contramem.cli.contrast import as_json
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 
 SECRET = ("EMAIL", "PHONE", "ACCOUNT", "ID", "PERSON", "URL")
@@ -73,7 +73,7 @@ def leaks(made: Packet, words: set[str]) -> set[str]:
     ],
 )
 def test_no_real_packet_prints_an_original_value(shared_data: Path, archive: str, tasks: int) -> None:
-    with Pool(read_traces([shared_data / archive])) as pool:
+    with Collection(read_traces([shared_data / archive])) as pool:
         vocabulary = Vocabulary(pool)
         words = {str(word) for by_app in vocabulary._words.values() for kept in by_app.values() for word in kept}
         found = {made.task_key: leaks(made, words) for made in contrast(pool, vocabulary)}

@@ -10,19 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made_runs import call, run
 
-from contramem.contrast.collection import contrast_all, contrast_selected, learn_vocabulary
+from contramem.collection.runs import Collection, TaskSketch
 from contramem.contrast.packet import contrast, packet_of
-from contramem.contrast.packet_file import (
+from contramem.contrast.packets import (
     ContrastPlan,
+    contrast_all,
+    contrast_selected,
     contrast_shard,
     decode_packet,
     encode_packet,
     learn_shard,
+    learn_vocabulary,
 )
 from contramem.contrast.selection import Selection
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
-from contramem.traces.run_table import TaskSketch
 from contramem.traces.trajectory import Trajectory
 
 
@@ -60,7 +61,7 @@ def test_what_is_left_out_is_counted_by_ability() -> None:
 
 
 def test_a_pool_sketches_its_tasks_as_their_packets_show_them() -> None:
-    with Pool(made_runs()) as pool:
+    with Collection(made_runs()) as pool:
         packets = contrast_all(pool, learn_vocabulary(pool))
         sketches = list(pool.sketches())
     assert [sketch.task_key for sketch in sketches] == [packet.task_key for packet in packets]
@@ -92,7 +93,7 @@ def made_runs() -> list[Trajectory]:
 
 
 def test_a_vocabulary_learned_in_shards_is_the_vocabulary_of_all_runs() -> None:
-    with Pool(made_runs(), shard_bytes=1) as pool:
+    with Collection(made_runs(), shard_bytes=1) as pool:
         whole = Vocabulary(pool)
         shards = list(pool.shards())
         parts = [pickle.loads(pickle.dumps(learn_shard(None, shard))) for shard in shards]
@@ -104,7 +105,7 @@ def test_a_vocabulary_learned_in_shards_is_the_vocabulary_of_all_runs() -> None:
 
 
 def test_packets_of_shards_are_the_packets_of_the_pool() -> None:
-    with Pool(made_runs(), shard_bytes=1) as pool:
+    with Collection(made_runs(), shard_bytes=1) as pool:
         vocabulary = learn_vocabulary(pool)
         whole, plan = list(contrast(pool, vocabulary)), ContrastPlan(vocabulary)
         sharded = [each.decode(vocabulary) for shard in pool.shards() for each in contrast_shard(plan, shard)]
@@ -118,8 +119,9 @@ def test_a_packet_from_another_process_still_knows_the_values_it_must_not_show()
     assert received.placeholders.originals() == sent.placeholders.originals() != {}
 
 
-def test_a_packet_file_groups_packets_by_ability_and_by_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Pool(made_runs()) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+def test_packets_are_grouped_by_ability_and_by_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Collection(made_runs()) as pool:
+        file = contrast_selected(pool, pool.tasks(), learn_vocabulary(pool))
         assert len(file) == 6
         [ability], [functions] = file.by_ability(), file.by_function()
         assert (ability.numbers, ability.ability) == (tuple(range(6)), "execution")
@@ -127,22 +129,24 @@ def test_a_packet_file_groups_packets_by_ability_and_by_function(monkeypatch: py
         assert ability.content == functions.content, "both hold the same packets"
         assert [packet.task_key for packet in file[4:]] == pool.tasks()[4:]
         assert file[-1] is file[5], "what was used last stays decoded"
-        monkeypatch.setattr("contramem.contrast.packet_file.MAX_HELD", 2)
+        monkeypatch.setattr("contramem.contrast.packets.MAX_HELD", 2)
         assert [group.functions for group in file.by_function()] == [("Desk.find",), ("Desk.update",)]
         held = file[5]
-        assert file[0] is not None and file[1] is not None and file[5] is not held, "and makes way for others"
+        assert file[0] is not None and file[1] is not None and file[5] is not held, "and is evicted"
         assert file[5] == held
 
 
 def test_the_card_of_a_function_is_made_from_a_limited_number_of_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contramem.contrast.packet_file.MAX_TASKS_OF_FUNCTION", 4)
+    monkeypatch.setattr("contramem.contrast.packets.MAX_TASKS_OF_FUNCTION", 4)
     runs = made_runs()
-    with Pool(runs) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+    with Collection(runs) as pool:
+        file = contrast_selected(pool, pool.tasks(), learn_vocabulary(pool))
         [group] = file.by_function()
         drawn = {file[number].task_key for number in group.numbers}
         assert len(drawn) == 4
         [left_out] = [key for key in pool.tasks() if key not in drawn][:1]
     fewer = [run for run in runs if run.task_key != left_out]
-    with Pool(fewer) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+    with Collection(fewer) as pool:
+        file = contrast_selected(pool, pool.tasks(), learn_vocabulary(pool))
         [group] = file.by_function()
         assert {file[number].task_key for number in group.numbers} == drawn, "whatever else there is"

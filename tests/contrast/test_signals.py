@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made_runs import Call, call, kinds, packet, run, signal
 
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.signals import DETECTORS
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 
 FOUND = call("Mail.search", {"query": "newsletter"}, [{"id": "m-4711", "subject": "News"}])
@@ -194,7 +194,7 @@ def _packet(made: list, backwards: bool = False) -> Packet:
 def test_every_kind_of_signal_occurs_in_real_runs(shared_data: Path) -> None:
     found: set[str] = set()
     for name in ("agentdojo/runs_no_attack.tar.xz", "tau_bench/retail.tar.xz"):
-        with Pool(read_traces([shared_data / name])) as pool:
+        with Collection(read_traces([shared_data / name])) as pool:
             for of in contrast(pool):
                 found |= kinds(of)
     assert found >= {

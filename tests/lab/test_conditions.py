@@ -11,11 +11,11 @@ import pytest
 from tests.made_runs import call, run
 from tests.shipped import shipped
 
+from contramem.collection.runs import Collection
 from contramem.counting import count_tokens
 from contramem.errors import UsageError
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 from contramem_lab.condition import BuiltMemory, ConditionInputs, NotApplicable, Reference, median_source
 from contramem_lab.conditions import CONDITIONS, pick_conditions
@@ -49,7 +49,7 @@ def text(memory: BuiltMemory, of: Trajectory) -> str:
 
 
 def tasks(*scenarios: str) -> list[list[Trajectory]]:
-    with Pool(shipped(*scenarios)) as pool:
+    with Collection(shipped(*scenarios)) as pool:
         return list(pool)
 
 

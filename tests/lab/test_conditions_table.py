@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.shipped import complaint, contramem, shipped, written
 
-from contramem.traces.pool import Pool
+from contramem.collection.runs import Collection
 from contramem_lab.conditions import CONDITIONS, pick_conditions
 from contramem_lab.foresight import share
 from contramem_lab.measure import CONTROLS, MeasurementPlan, Measurements, as_json, compare_foresight, measure
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # every condition is built and measured on two sp
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Measurements:
     """All conditions on two splits of the shipped runs."""
-    with Pool(shipped()) as pool:
+    with Collection(shipped()) as pool:
         tasks = list(pool)
     return measure(tasks, MeasurementPlan(list(CONDITIONS.values()), tmp_path_factory.mktemp("stores"), splits=2))
 
@@ -99,6 +99,6 @@ def test_a_usage_error_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_plan_of_one_condition_compares_nothing(tmp_path: Path) -> None:
-    with Pool(shipped()) as pool:
+    with Collection(shipped()) as pool:
         found = measure(list(pool), MeasurementPlan(pick_conditions("none"), tmp_path))
     assert all(one.difference is None for one in compare_foresight(found))

@@ -6,13 +6,13 @@ import pytest
 from tests.made_runs import run
 from tests.shipped import shipped
 
+from contramem.collection.runs import Collection
 from contramem.errors import UsageError
-from contramem.traces.pool import Pool
 from contramem_lab.split import Finder, SplitTask, group_names, group_tasks, halves
 
 
 def test_halves_keep_templates_and_wordings_together() -> None:
-    with Pool(shipped()) as pool:
+    with Collection(shipped()) as pool:
         everything = list(pool)
     split = halves(everything, 3)
     group = group_names(everything)

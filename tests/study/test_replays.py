@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.made_runs import call, run
 from tests.study.office import NOTE_RULE, note_office
 
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.guards.actions import actions_of_run
 from contramem.guards.guard import Guard, parse_guard
@@ -16,7 +17,6 @@ from contramem.study.masks import GuardMasks
 from contramem.study.recorded_actions import RecordedActions
 from contramem.study.replays import Replays, replay_guard
 from contramem.study.run_set import RunSet, study_run
-from contramem.traces.pool import Pool
 
 
 def test_runs_that_call_nothing_a_guard_is_about_get_the_verdict_of_a_replay() -> None:
@@ -73,7 +73,7 @@ def test_a_deadline_is_counted_from_the_start_of_the_run() -> None:
 
 
 def test_a_guard_is_replayed_on_each_run_of_a_build_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Pool(run.trajectory for run in RunSet.of(note_office()).runs) as pool:
+    with Collection(run.trajectory for run in RunSet.of(note_office()).runs) as pool:
         runs = RunSet.of_packets(contrast(pool)).runs
     replayed = list[int]()
     replay = RecordedActions.replay

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.study.office import NOTE_RULE, note_office, write_office
 
+from contramem.collection.runs import Collection
 from contramem.study import run_cache, run_file
 from contramem.study.ask import TrialRequest, list_kinds, try_on
 from contramem.study.report_json import trial_json
 from contramem.study.run_cache import open_study
 from contramem.study.run_file import open_run_file, write_run_file
 from contramem.study.run_set import RunSet
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 
@@ -27,15 +27,15 @@ class CountedReads:
         self.path, self.count = path, 0
 
     @contextmanager
-    def __call__(self) -> Iterator[Pool]:
+    def __call__(self) -> Iterator[Collection]:
         self.count += 1
-        with Pool(read_traces([self.path])) as pool:
+        with Collection(read_traces([self.path])) as pool:
             yield pool
 
 
 def test_runs_on_disk_give_the_answers_of_runs_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_file, "MAX_LOADED_BYTES", 1)  # each run is read anew
-    with Pool(note_office()) as pool:
+    with Collection(note_office()) as pool:
         write_run_file(pool, tmp_path)
         in_memory = RunSet.of(run for task in pool for run in task)
     on_disk, file = open_run_file(tmp_path)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.traces.files import TraceFile
-from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces
 from contramem.traces.reader import ReadOptions
 
@@ -43,7 +43,7 @@ def test_a_damaged_file_never_stops_contrast(
     path = tmp_path_factory.mktemp("damaged") / name
     path.write_bytes(damaged(content, how, rng))
     reading = read_traces([path])
-    with Pool(reading) as pool:
+    with Collection(reading) as pool:
         for packet in contrast(pool):
             assert packet.runs
     assert isinstance(reading, TraceReading)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contramem.collection.runs import Collection
 from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden, undo_escapes
 from contramem.traces.normalize import Naming
@@ -28,7 +29,6 @@ from contramem.traces.plain_names import (
     plain_name,
     plain_source,
 )
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.sanitize import _SUSPECT, _is_suspect, sanitize
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
@@ -60,7 +60,7 @@ def test_text_reversed_by_an_override_is_removed_with_it() -> None:
 
 @pytest.mark.parametrize("text", HIDDEN)
 def test_hidden_characters_are_removed_from_every_text_of_a_run(text: str) -> None:
-    with Pool([run(text, ability=text, source=text)]) as pool:
+    with Collection([run(text, ability=text, source=text)]) as pool:
         ((kept,),) = pool
     written = msgspec.to_builtins(kept)
     assert not has_hidden(str(written).replace("\\x", "").replace("\n", ""))
@@ -93,7 +93,7 @@ def test_a_function_name_holds_neither_an_issued_secret_nor_a_sentence() -> None
 
 def test_an_impossible_token_count_does_not_stop_the_other_runs() -> None:
     odd = run(usage=RunUsage(tokens_in=10**25, tokens_out=3))
-    with Pool([odd, run("other")]) as pool:
+    with Collection([odd, run("other")]) as pool:
         kept = next(run for runs in pool for run in runs if run.task != "other")
         assert len(pool) == 2
     assert kept.usage.tokens_in is None

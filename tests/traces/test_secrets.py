@@ -8,8 +8,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
+from contramem.collection.runs import Collection
 from contramem.traces import trajectory
-from contramem.traces.pool import Pool
 from contramem.traces.secret_names import IN_PROSE, is_secret_name
 from contramem.traces.secrets import SecretMask, mask_secrets, secrets_in_prose
 from contramem.traces.trajectory import (
@@ -89,7 +89,7 @@ def test_a_secret_in_an_argument_is_masked_everywhere_in_all_runs_of_its_task(se
     task = f"Log in as bob with {secret} please."
     knows = run(login(user="bob", password=secret), Event(1, "agent", "final", f"I used {secret}."), task=task)
     other = run(Event(0, "user", "message", f"Try {secret} again."), source="b", task=task)
-    with Pool([knows, other]) as pool:
+    with Collection([knows, other]) as pool:
         (runs,) = pool
     assert secret.encode() not in msgspec.json.encode(runs)
     assert {masked.task_key for masked in runs} == {knows.task_key}
@@ -388,7 +388,7 @@ def test_every_text_of_every_struct_is_searched_unless_its_declaration_marks_it(
 )
 def test_a_marked_secret_that_stands_nowhere_else_does_not_leave_the_pool(planted: dict[str, Any]) -> None:
     runs = [msgspec.structs.replace(run(login(user="bob"), source=source), **planted) for source in "ab"]
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         (task,) = pool
     assert ISSUED not in str(task) and "<SECRET_" in str(task)
 

@@ -16,11 +16,11 @@ from tests.validate.validate_examples import delta
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
+from contramem.collection.runs import Collection
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.pipeline import build_bank
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Event, Result, Trajectory
 from contramem.validate.validator import Validator
@@ -35,11 +35,11 @@ ORDER = (
 
 def cards_of(runs: Iterable[Trajectory]) -> tuple[list[SkillDelta | FunctionCard], frozenset[str]]:
     """What the rules learn from `runs` and the validator lets pass, and the words it may use."""
-    with Pool(runs) as pool:
+    with Collection(runs) as pool:
         return _cards_of(pool)
 
 
-def _cards_of(pool: Pool) -> tuple[list[SkillDelta | FunctionCard], frozenset[str]]:
+def _cards_of(pool: Collection) -> tuple[list[SkillDelta | FunctionCard], frozenset[str]]:
     vocabulary = Vocabulary(pool)
     closed = closed_words(pool, vocabulary)
     author, validator = RuleAuthor(vocabulary), Validator(closed)
@@ -159,7 +159,7 @@ def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank(
         runs = workbench_runs(shared_data, tmp_path)
     else:
         runs = [made for made in read_traces([shared_data / "agentdojo" / "runs_no_attack.tar.xz"]) if made.events]
-    with Pool(runs) as pool, open_store(tmp_path / "bank.db", create=True) as store:
+    with Collection(runs) as pool, open_store(tmp_path / "bank.db", create=True) as store:
         vocabulary = Vocabulary(pool)
         closed = closed_words(pool, vocabulary)
         packets = list(contrast(pool, vocabulary))

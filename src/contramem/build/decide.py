@@ -27,7 +27,7 @@ from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketGroup
+from contramem.contrast.packets import PacketGroup
 from contramem.errors import PatchError
 from contramem.guards.guard import guards_of
 from contramem.traces.trajectory import Tool

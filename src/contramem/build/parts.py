@@ -15,7 +15,7 @@ from contramem.build.recorder import BuildReport
 from contramem.build.single_runs import put_side_by_side
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketFile, PacketGroup
+from contramem.contrast.packets import PacketGroup, Packets
 from contramem.progress import Progress, no_progress, track
 from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
@@ -53,7 +53,7 @@ class BuildSettings:
 
 def tasks_of(packets: Sequence[Packet]) -> Collection[str]:
     """The keys of the packets' tasks."""
-    return packets.task_keys if isinstance(packets, PacketFile) else {packet.task_key for packet in packets}
+    return packets.task_keys if isinstance(packets, Packets) else {packet.task_key for packet in packets}
 
 
 def build_parts(
@@ -96,11 +96,11 @@ def _load(packets: Sequence[Packet], group: PacketGroup) -> list[Packet]:
 
 
 def _function_groups(packets: Sequence[Packet]) -> list[PacketGroup]:
-    return packets.by_function() if isinstance(packets, PacketFile) else [PacketGroup(tuple(range(len(packets))))]
+    return packets.by_function() if isinstance(packets, Packets) else [PacketGroup(tuple(range(len(packets))))]
 
 
 def _ability_groups(packets: Sequence[Packet]) -> list[PacketGroup]:
-    if isinstance(packets, PacketFile):
+    if isinstance(packets, Packets):
         return packets.by_ability()
     numbers = sorted(range(len(packets)), key=lambda number: (packets[number].ability, packets[number].task_key))
     groups = groupby(numbers, lambda number: packets[number].ability)

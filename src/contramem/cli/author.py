@@ -15,7 +15,7 @@ from rich.table import Table
 
 from contramem.bank.store import open_store
 from contramem.cli.kit import SectionedCommand, print_json, progress
-from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.reading import collect_runs, how_to_read
 from contramem.cli.review import by_option
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, try_on
@@ -45,7 +45,7 @@ def study_runs(paths: tuple[Path, ...], options: ReadOptions, no_cache: bool = F
         study = open_study(
             paths,
             options,
-            lambda: read_pool(paths, options),
+            lambda: collect_runs(paths, options),
             cache=None if no_cache else FOLDER,
             on_progress=tell,
         )

@@ -40,10 +40,10 @@ from contramem.cli.models import (
     run_by_agent,
     run_by_model,
 )
-from contramem.cli.reading import collect_options, plural, read_pool, reading_options
-from contramem.contrast.collection import contrast_selected, learn_vocabulary
+from contramem.cli.reading import collect_options, collect_runs, plural, reading_options
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketFile
+from contramem.contrast.packets import Packets, contrast_selected, learn_vocabulary
 from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
@@ -51,7 +51,6 @@ from contramem.pipeline import build_bank
 from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
 from contramem.study.run_cache import open_study
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
@@ -174,7 +173,7 @@ def _build_by_rules(
 ) -> None:
     check_free(where)
     reflects = deltas_from is None and choice.only != "functions"
-    with select_runs(paths, options, choice, engine_choice, find_candidates if reflects else None) as runs:
+    with select_runs(paths, options, where, choice, engine_choice, find_candidates if reflects else None) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:
             report = build_bank(
@@ -234,7 +233,9 @@ def build_by_model(
     with open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
-        with select_runs(paths, options, choice, engine_choice) as runs:
+        elif engine_choice.cache is None:  # a look leaves nothing behind
+            engine_choice = engine_choice._replace(is_cached=False)
+        with select_runs(paths, options, where, choice, engine_choice) as runs:
             packets = list(runs.packets)
         plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
         checks = Validator(runs.vocabulary.closed)
@@ -281,9 +282,9 @@ def build_by_agent(
             check_free(where)
         tools: dict[str, Tool] = {}
         with (
-            read_pool(paths, options, choice.sources, tools) as every,
-            limit_rollouts(every, choice.rollouts) as pool,
-            open_study(paths, options, lambda: nullcontext(pool), cache=None) as study,
+            collect_runs(paths, options, choice.sources, tools) as every,
+            limit_rollouts(every, choice.rollouts) as collection,
+            open_study(paths, options, lambda: nullcontext(collection), cache=None) as study,
             study.tables() as tables,
         ):
             plan = AgentPlan(study.run_set, tables, log, by_model.parallel)
@@ -291,10 +292,10 @@ def build_by_agent(
                 _show_foreseen(foresee_by_agent(plan, where, by_model), by_model, as_json)
                 return
             with engine_choice.open() as engine, progress() as tell:
-                selection = Selection(pool.sketches(), choice.max_tasks)
-                vocabulary = learn_vocabulary(pool, engine, tell)
-                packets = contrast_selected(pool, selection.keys, vocabulary, engine, tell)
-            with packets, open_store(where, create=True) as store:
+                selection = Selection(collection.sketches(), choice.max_tasks)
+                vocabulary = learn_vocabulary(collection, engine, tell)
+                packets = contrast_selected(collection, selection.keys, vocabulary, engine, tell)
+            with open_store(where, create=True) as store:
                 functions = Counter[str]()
                 if choice.only != "skills":
                     checks = Validator(vocabulary.closed)
@@ -337,7 +338,7 @@ class SelectedRuns(NamedTuple):
 
     vocabulary: Vocabulary
     selection: Selection
-    packets: PacketFile
+    packets: Packets
     tools: dict[str, Tool]
     tell: Progress
 
@@ -346,6 +347,7 @@ class SelectedRuns(NamedTuple):
 def select_runs(
     paths: tuple[Path, ...],
     options: ReadOptions,
+    where: str,
     choice: Choice,
     engine_choice: EngineChoice,
     study: Callable[[Packet], object] | None = None,
@@ -354,17 +356,15 @@ def select_runs(
     tools: dict[str, Tool] = {}
     with (
         engine_choice.open() as engine,
-        engine_choice.open_work(paths) as work,
-        read_pool(paths, options, choice.sources, tools, engine, work) as every,
-        limit_rollouts(every, choice.rollouts) as pool,
+        collect_runs(paths, options, choice.sources, tools, engine, engine_choice.keep(paths, where)) as every,
+        limit_rollouts(every, choice.rollouts) as collection,
         progress() as tell,
     ):
-        selection = Selection(pool.sketches(), choice.max_tasks)
-        vocabulary = learn_vocabulary(pool, engine, tell, work)
-        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work, study) as packets:
-            for done in (pool, every):
-                done.close()  # from here on, only the packets are needed
-            yield SelectedRuns(vocabulary, selection, packets, tools, tell)
+        selection = Selection(collection.sketches(), choice.max_tasks)
+        vocabulary = learn_vocabulary(collection, engine, tell)
+        packets = contrast_selected(collection, selection.keys, vocabulary, engine, tell, study)
+        yield SelectedRuns(vocabulary, selection, packets, tools, tell)
+        every.cache.drop_unused()
 
 
 def check_free(where: str) -> None:
@@ -375,12 +375,12 @@ def check_free(where: str) -> None:
 
 
 @contextmanager
-def limit_rollouts(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
-    """A pool with the first `rollouts` runs of each task by each source, by trial number."""
+def limit_rollouts(collection: Collection, rollouts: int | None) -> Iterator[Collection]:
+    """The first `rollouts` runs of each task by each source, by trial number."""
     if rollouts is None:
-        yield pool
+        yield collection
         return
-    with Pool(run for runs in pool for run in _first(runs, rollouts)) as fewer:
+    with Collection(run for runs in collection for run in _first(runs, rollouts)) as fewer:
         yield fewer
 
 

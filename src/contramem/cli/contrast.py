@@ -20,15 +20,15 @@ from rich.text import Text
 
 from contramem.cli.engine_options import workers_option
 from contramem.cli.kit import SectionedCommand
-from contramem.cli.reading import plural, read_pool, reading_options
+from contramem.cli.reading import collect_runs, plural, reading_options
+from contramem.collection.runs import Collection
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.collection import contrast_tasks, learn_vocabulary
 from contramem.contrast.packet import Packet, PacketRun, packet_of
+from contramem.contrast.packets import contrast_tasks, learn_vocabulary
 from contramem.contrast.signal import Signal, differing_arguments
 from contramem.contrast.step import Step
 from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.shell import command_shape
 from contramem.traces.task_key import TaskKey
@@ -60,13 +60,16 @@ def contrast(
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
     if html and as_json:
         raise UsageError("--html writes a page and --json prints JSON: give only one of them.")
-    with LocalEngine(workers or count_processors()) as engine, read_pool(paths, options, engine=engine) as pool:
-        keys = _matching(pool, task_id) if task_id else pool.tasks()
-        vocabulary = learn_vocabulary(pool, engine)
+    with (
+        LocalEngine(workers or count_processors()) as engine,
+        collect_runs(paths, options, engine=engine) as collection,
+    ):
+        keys = _matching(collection, task_id) if task_id else collection.tasks()
+        vocabulary = learn_vocabulary(collection, engine)
         if len(keys) == 1:
-            packets = iter([packet_of(pool.runs(keys[0]), vocabulary)])
+            packets = iter([packet_of(collection.runs(keys[0]), vocabulary)])
         else:
-            packets = contrast_tasks(pool, vocabulary, engine)
+            packets = contrast_tasks(collection, vocabulary, engine)
         if as_json:
             _print_json(packets, single=task_id is not None)
         else:
@@ -114,9 +117,9 @@ def _console(html: Path | None) -> Iterator[Console]:
     click.echo(f"{html} is written.")
 
 
-def _matching(pool: Pool, task_id: str) -> list[str]:
+def _matching(collection: Collection, task_id: str) -> list[str]:
     """The task with this key, or whose key ends in it (with or without the digest of the wording)."""
-    keys = pool.tasks()
+    keys = collection.tasks()
     matches = [key for key in keys if key == task_id]
     matches = matches or [key for key in keys if TaskKey.parse(key).is_named(task_id)]
     if not matches:

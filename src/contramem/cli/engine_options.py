@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from contramem.bank.locate import is_url
 from contramem.cli.kit import ENGINE, SectionOption
+from contramem.collection.runs import collection_beside
 from contramem.engine import Engine, open_engine
-from contramem.kept_work import NO_WORK, KeptWork, Work, default_place
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 MIN_KEPT_BYTES = 8 << 20
@@ -27,17 +28,14 @@ class EngineChoice(NamedTuple):
     workers: int | None
     address: str | None
     cache: Path | None = None
-    """Where work is kept. None: where the user's caches are."""
+    """The file in which what was read is kept. None: beside the store."""
     is_cached: bool = True
 
-    @contextmanager
-    def open_work(self, paths: Iterable[Path]) -> Iterator[Work]:
-        """What earlier builds kept. Of few runs nothing is: they are read again in a moment."""
-        if not self.is_cached or (self.cache is None and not _are_many(paths)):
-            yield NO_WORK
-            return
-        with KeptWork(self.cache or default_place()) as work:
-            yield work
+    def keep(self, paths: Iterable[Path], store: str) -> Path | None:
+        """The file in which what is read is kept. None for few runs, which are read again in a moment."""
+        if not self.is_cached or (self.cache is None and (is_url(store) or not are_many(paths))):
+            return None
+        return self.cache or collection_beside(Path(store))
 
     @contextmanager
     def open(self) -> Iterator[Engine]:
@@ -48,7 +46,7 @@ class EngineChoice(NamedTuple):
             engine.close()
 
 
-def _are_many(paths: Iterable[Path]) -> bool:
+def are_many(paths: Iterable[Path]) -> bool:
     """Do the files hold more than a few megabytes?"""
     size = 0
     for path in paths:
@@ -88,7 +86,7 @@ def engine_options(command: Command) -> Command:
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="File that keeps what was read and contrasted, so that the next build computes only what is new. The "
-        "result is the same without it. By default in your cache folder, for more than 8 MB of runs.",
+        "result is the same without it. By default beside the store, for more than 8 MB of runs.",
     )(decorated)
     decorated = _option("--address", metavar="A", help="Ray cluster to join, such as ray://head:10001.")(decorated)
     decorated = _option(

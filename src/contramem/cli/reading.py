@@ -15,7 +15,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from contramem.cli.kit import READING, SectionOption
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
-from contramem.kept_work import NO_WORK, Work
 from contramem.traces.effects import read_effects
 from contramem.traces.map import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
@@ -25,7 +24,7 @@ from contramem.traces.session_rules import RULES
 from contramem.traces.trajectory import Tool, Trajectory
 
 if TYPE_CHECKING:
-    from contramem.traces.pool import Pool
+    from contramem.collection.runs import Collection
 
 SHOWN_PROBLEMS = 10
 
@@ -140,36 +139,34 @@ def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceRead
 
 
 @contextmanager
-def read_pool(
+def collect_runs(
     paths: tuple[Path, ...],
     options: ReadOptions,
     sources: str | None = None,
     tools: dict[str, Tool] | None = None,
     engine: Engine = SERIAL,
-    work: Work = NO_WORK,
-) -> Iterator[Pool]:
+    kept: Path | None = None,
+) -> Iterator[Collection]:
     """The runs under `paths`, limited to `sources` (comma-separated). Raises an error if there are none.
 
-    Descriptions of tools in the runs are added to `tools`.
+    Descriptions of tools in the runs are added to `tools`. What is read is `kept` in this file for the next time.
     """
-    # Imported on use: commands that only look at runs do not wait for the index of a pool.
-    from contramem.traces.pool import Pool
-    from contramem.traces.read_shards import RunReading
+    # Imported on use: commands that only look at runs don't wait for what collects them.
+    from contramem.collection.collect import collect
+    from contramem.collection.runs import open_collection
 
-    with Pool() as pool:
+    with open_collection(kept) as collection:
         with reading(paths, options) as files:
-            runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)), work)
-            for batch in runs:
-                pool.put(batch)
+            runs = collect(files, collection, engine, None if sources is None else frozenset(_split_names(sources)))
         if sources is not None:
             _check_sources(_split_names(sources), runs.sources, "--sources")
-        complain(files.problems, files.problem_count, nothing_read=not len(pool), strict=options.strict)
+        complain(files.problems, files.problem_count, nothing_read=not len(collection), strict=options.strict)
         if tools is not None:
             tools.update(runs.tools.by_function())
             report_disputed(runs.tools.find_disputed())
-        if not len(pool):
+        if not len(collection):
             raise nothing_read_error(files.problems, files.ignored)
-        yield pool
+        yield collection
 
 
 def select_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:

@@ -34,14 +34,14 @@ from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.locate import is_url, store_only, without_password
 from contramem.bank.render import card_panel
 from contramem.cli.kit import SectionedCommand, print_json
-from contramem.cli.reading import how_to_read, plural, read_pool
+from contramem.cli.reading import collect_runs, how_to_read, plural
 from contramem.errors import GuardError, PatchError, UsageError
 from contramem.scratch import ScratchFolder
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.task_key import TaskKey
 
 if TYPE_CHECKING:
+    from contramem.bank.store import Store
     from contramem.build.recheck import Finding
     from contramem.traces.trajectory import Trajectory
 
@@ -204,15 +204,16 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
     """
     from contramem.bank.store import open_store
     from contramem.build.recheck import recheck
-    from contramem.contrast.collection import contrast_all
+    from contramem.collection.runs import Collection
+    from contramem.contrast.packets import contrast_all
     from contramem.contrast.vocabulary import Vocabulary
     from contramem.validate.validator import Validator
 
     with open_store(store_only(where)) as store:
         bank, ledger = store.bank(), store.ledger()
-    with read_pool(paths, options, sources) if paths else Pool() as pool:
-        vocabulary = Vocabulary(pool)
-        findings = recheck(bank, ledger, contrast_all(pool, vocabulary), Validator(vocabulary.closed))
+    with collect_runs(paths, options, sources) if paths else Collection() as collection:
+        vocabulary = Vocabulary(collection)
+        findings = recheck(bank, ledger, contrast_all(collection, vocabulary), Validator(vocabulary.closed))
     if as_json:
         print_json(_findings_json(findings))
     else:
@@ -370,7 +371,7 @@ def forget(
     rebuild = (lambda: _rebuild(selection, paths, options)) if paths else None
     with open_store(store_only(where)) as store, store.writing("bank forget"):
         erased = forget_runs(store, selection, acts.person(name), rebuild)
-        erased = _forget_files(erased, store.bank(), serve, searched)
+        erased = _forget_files(erased, store, serve, searched)
     print_json(_erasure_json(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
     if erased.left:
         raise SystemExit(1)
@@ -414,8 +415,8 @@ def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadO
     from contramem.bank.store import open_store
     from contramem.pipeline import learn
 
-    with read_pool(paths, options) as pool, ScratchFolder("forget") as folder:
-        runs = (run for task in pool for run in task if not _is_selected(run, selection))
+    with collect_runs(paths, options) as collection, ScratchFolder("forget") as folder:
+        runs = (run for task in collection for run in task if not _is_selected(run, selection))
         with open_store(folder / "rest.db", create=True) as rest:
             learn(runs, rest)
             return RebuiltBank(rest.bank(), rest.ledger())
@@ -429,19 +430,23 @@ def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
     )
 
 
-def _forget_files(erased: Erasure, bank: Bank, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
+def _forget_files(erased: Erasure, store: Store, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
     """Remove runs kept by other commands, serve the new bank, and search the files outside the store."""
     from contramem.bank.frozen import freeze, load_frozen
     from contramem.bank.kept_banks import forget_banks
-    from contramem.kept_work import forget_work
+    from contramem.collection.cache import cache_folder
+    from contramem.collection.runs import collection_beside, forget_collection
     from contramem.study.run_cache import FOLDER, forget_kept_runs
 
     files = [*searched, *([FOLDER.parent] if FOLDER.parent.is_dir() else [])]
-    kept_runs, kept_banks = forget_kept_runs() + forget_work(), 0
+    beside = [] if is_url(store.where) else [collection_beside(Path(store.where))]
+    # Version 0.1.0 kept runs in the user's cache folder.
+    kept_runs = forget_kept_runs() + sum(map(forget_collection, [*beside, cache_folder() / "work.db"]))
+    kept_banks = 0
     if serve is not None:
         header = load_frozen(serve, allow_edited=True).header if serve.exists() else None
         profiles = (header.profile, header.ability_profiles) if header else ("default", {})
-        kept_banks = forget_banks(serve, freeze(bank, *profiles))
+        kept_banks = forget_banks(serve, freeze(store.bank(), *profiles))
         files.append(serve)
     size, left = search_files(files, erased.searched_for)
     return replace(

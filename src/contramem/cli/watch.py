@@ -52,10 +52,8 @@ def watch(
     from contramem.watch import WatchOptions, learn_once
     from contramem.watch import watch as watch_runs
 
-    kept = EngineChoice("local", workers=1, address=None)
-    chosen = WatchOptions(
-        paths, where, serve, max_changes, keep, profile, min_sources, options, lambda: kept.open_work(paths)
-    )
+    kept = EngineChoice("local", workers=1, address=None).keep(paths, where)
+    chosen = WatchOptions(paths, where, serve, max_changes, keep, profile, min_sources, options, kept)
 
     def tell(done: WatchRound) -> None:
         if as_json:

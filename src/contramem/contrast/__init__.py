@@ -7,8 +7,8 @@
                      placeholder_types.py lists the types;
                      vocabulary.py and conventions.py decide what stays readable
     signals.py       everything that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py: Signal
-    collection.py    the vocabulary and the packets of all tasks, shard by shard on an engine; selection.py chooses the
-                     tasks that a build learns from when an ability has thousands; packet_file.py keeps the packets
+    packets.py       the vocabulary and the packets of all tasks, some at a time on an engine; selection.py chooses the
+                     tasks that a build learns from when an ability has thousands
     observation.py   Observation: one call of one function, without the task around it
 
 Supporting modules:

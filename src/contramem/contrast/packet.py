@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from contramem.collection.runs import Collection
 from contramem.contrast.clock import has_clock, seconds_since_start
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.enabling import Enabling, find_enablings
@@ -27,7 +28,6 @@ from contramem.contrast.step import Step, find_actions, make_steps
 from contramem.contrast.system_facts import find_system_facts
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Ending, Origin, Trajectory, digest
 
 Answer = TypeVar("Answer")
@@ -156,10 +156,10 @@ class Packet:
         return bool(self.passing and self.failing)
 
 
-def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packet]:
-    """A packet per task of the pool, ordered by task key. Without a vocabulary, it is learned from the pool."""
-    vocabulary = vocabulary or Vocabulary(pool)
-    for runs in pool:
+def contrast(collection: Collection, vocabulary: Vocabulary | None = None) -> Iterator[Packet]:
+    """A packet per task, ordered by task key. Without a vocabulary, it is learned from the collection."""
+    vocabulary = vocabulary or Vocabulary(collection)
+    for runs in collection:
         yield packet_of(runs, vocabulary)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from itertools import chain
 
-from contramem.traces.run_table import TaskSketch
+from contramem.collection.runs import TaskSketch
 from contramem.traces.trajectory import digest
 
 MAX_TASKS = 1_000

@@ -18,15 +18,9 @@ from contramem.study.sharpen import Split, find_splits
 from contramem.study.trial import Trial, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.study.values_seen import SeenValues, list_values
-from contramem.traces.pool import Pool
 
 DEFAULT_LOG = ".contramem/trials.jsonl"
 SHOWN_SPLITS = 5
-
-
-def open_run_set(pool: Pool) -> RunSet:
-    """Load all runs of a pool into memory."""
-    return RunSet.of(run for task in pool for run in task)
 
 
 class KindReport(NamedTuple):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from contramem.collection.runs import Collection
 from contramem.progress import Progress, no_progress
 from contramem.scratch import ScratchFolder
 from contramem.study.run_file import open_run_file, write_run_file
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables, open_tables
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 
 FOLDER = Path(".contramem/runs")
@@ -29,7 +29,7 @@ KEPT_BYTES = 8 << 20
 MAX_KEPT = 3
 """Sets of runs; the least recently used one is removed."""
 
-OpenPool = Callable[[], AbstractContextManager[Pool]]
+OpenCollection = Callable[[], AbstractContextManager[Collection]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Study:
 def open_study(
     paths: Iterable[Path],
     options: ReadOptions,
-    read: OpenPool,
+    read: OpenCollection,
     *,
     cache: Path | None = FOLDER,
     on_progress: Progress = no_progress,
@@ -63,8 +63,8 @@ def open_study(
     with ScratchFolder("runs") as working:
         folder = working / "runs"
         folder.mkdir()
-        with read() as pool:
-            written = write_run_file(pool, folder, on_progress)
+        with read() as collection:
+            written = write_run_file(collection, folder, on_progress)
         if kept is not None and written >= KEPT_BYTES:
             folder = _keep(folder, kept)
         with _open(folder) as study:

@@ -13,12 +13,12 @@ from typing import IO
 
 import msgspec
 
+from contramem.collection.runs import Collection
 from contramem.progress import Progress, no_progress
 from contramem.study.recorded_actions import RecordedActions
 from contramem.study.run_outline import RunOutline
 from contramem.study.run_set import RunSet, StudyRun, profile_task, study_run
 from contramem.study.task_groups import TaskProfile
-from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 
 MAX_LOADED_BYTES = 32 << 20
@@ -56,14 +56,14 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_run = msgspec.msgpack.Decoder(_StoredRun).decode
 
 
-def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress) -> int:
-    """Write all runs of the pool, task by task, into `folder`. Returns the size of the runs in bytes."""
+def write_run_file(collection: Collection, folder: Path, on_progress: Progress = no_progress) -> int:
+    """Write all runs, task by task, into `folder`. Returns the size of the runs in bytes."""
     functions: dict[str, int] = {}
     profiles, rows, end = [], [], 0
-    tasks = pool.tasks()
+    tasks = collection.tasks()
     with (folder / RUNS).open("wb") as file:
         for number, task in enumerate(tasks):
-            runs = [study_run(trajectory) for trajectory in pool.runs(task)]
+            runs = [study_run(trajectory) for trajectory in collection.runs(task)]
             profiles.append(profile_task(task, runs))
             for run in runs:
                 called = tuple(functions.setdefault(function, len(functions)) for function in sorted(run.called))

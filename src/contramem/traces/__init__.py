@@ -8,10 +8,9 @@
     sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it,
                     and identifying.py knows what identifies somebody by its form
     shorten.py      of a run with thousands of events, its beginning and its end
-    secrets.py      values that their field calls a password, token or key are masked when runs leave the pool;
+    secrets.py      values that their field calls a password, token or key are masked before a run is stored;
                     secret_names.py has the words, in many languages
     normalize.py    names, arguments, errors and order, the same for all readers; effects.py and shell.py help it
-    pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format
 
 Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, map.py takes fields from

@@ -23,7 +23,7 @@ from contramem.traces.trajectory import Trajectory, digest
 
 MIN_SEARCHED_CHARS = 4
 """A shorter secret (`1234` is long enough) is masked in its field only: it stands in other texts by chance."""
-_FAKE_NUMBER = 9_000_000_000
+FAKE_NUMBER = 9_000_000_000
 MAX_TEXTS_REMEMBERED = 1 << 16
 
 _LOGIN_IN_LINK = r"[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
@@ -103,10 +103,10 @@ def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
     """The runs of one task with their secrets masked; what one run shows to be a secret is masked in all of them."""
     mask = SecretMask()
     mask.collect(runs)
-    return [_mask_run(run, mask) for run in runs] if mask else list(runs)
+    return [mask_run(run, mask) for run in runs] if mask else list(runs)
 
 
-def _mask_run(run: Trajectory, mask: SecretMask) -> Trajectory:
+def mask_run(run: Trajectory, mask: SecretMask) -> Trajectory:
     masked: Trajectory = mask.apply(run)
     if masked.task == run.task:
         return masked
@@ -294,7 +294,7 @@ class SecretMask:
                 self._searched.add(value)
                 for secret in _search_once(value):
                     self._take(secret)
-        elif isinstance(value, int) and value < _FAKE_NUMBER and name and is_secret_name(name, value):
+        elif isinstance(value, int) and value < FAKE_NUMBER and name and is_secret_name(name, value):
             self._take(str(value))
 
     def _take(self, value: str) -> None:
@@ -322,7 +322,7 @@ class SecretMask:
             return self.in_text(value)
         if isinstance(value, int) and not isinstance(value, bool) and str(value) in self._marks:
             # A number stays a number: a card must not say that a PIN is a text.
-            return _FAKE_NUMBER + list(self._marks).index(str(value)) if name and is_secret_name(name, value) else value
+            return FAKE_NUMBER + list(self._marks).index(str(value)) if name and is_secret_name(name, value) else value
         return value
 
     def in_text(self, text: str) -> str:

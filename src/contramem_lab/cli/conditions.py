@@ -14,7 +14,7 @@ from rich.console import Console
 from contramem.cli.engine_options import workers_option
 from contramem.cli.kit import SectionedCommand, print_json, progress
 from contramem.cli.models import ModelOptions, few_model_options, open_caller
-from contramem.cli.reading import read_pool, reading_options
+from contramem.cli.reading import collect_runs, reading_options
 from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
@@ -78,7 +78,7 @@ def conditions(
     if by_model is not None and work is None:
         raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
     with LocalEngine(workers or count_processors()) as engine, _folder(work) as folder, _model(by_model) as model:
-        with read_pool(paths, options, sources, engine=engine) as pool:
+        with collect_runs(paths, options, sources, engine=engine) as pool:
             tasks = list(pool)
         with progress() as tell:
             table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell, engine)

@@ -13,8 +13,8 @@ from rich.table import Table
 from contramem.bank.locate import load_bank
 from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
+from contramem.collection.runs import Collection
 from contramem.evaluate.stats import Interval
-from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem_lab.foresight import CONTROL, OURS, PARTS, Foresight, ForesightDifference
 from contramem_lab.foresight import foresight as measure
@@ -48,9 +48,9 @@ def foresight(
         _show(result, Console(highlight=False))
 
 
-def _pool(paths: tuple[Path, ...], options: ReadOptions) -> Pool:
+def _pool(paths: tuple[Path, ...], options: ReadOptions) -> Collection:
     with reading(paths, options) as runs:
-        pool = Pool(runs)
+        pool = Collection(runs)
     complain(runs.problems, runs.problem_count, strict=options.strict)
     if not len(pool):
         raise nothing_read_error(runs.problems, runs.ignored)

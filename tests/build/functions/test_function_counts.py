@@ -9,12 +9,12 @@ import pytest
 
 from contramem.bank.card import FunctionCard
 from contramem.build.functions.card import build_function_card
+from contramem.collection.runs import Collection
 from contramem.contrast.form import parse
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import packet_of
 from contramem.contrast.vocabulary import Vocabulary, scalars
 from contramem.traces.effects import words
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -44,7 +44,7 @@ SAID = {
 def built(request):
     """A pool of real runs, its observations by function, and the card of each function."""
     where = EXAMPLES if request.param == "examples" else request.getfixturevalue("shared_data") / request.param
-    with Pool(read_traces([where])) as found:
+    with Collection(read_traces([where])) as found:
         pool = list(found)
     vocabulary = Vocabulary(pool)
     tools = {tool.function: tool for runs in pool for run in runs for tool in run.tools}
@@ -272,7 +272,7 @@ def test_cards_stay_short(built):
 
 
 def test_the_shipped_runs_show_that_a_refused_call_works_after_signing_in():
-    with Pool(read_traces([EXAMPLES])) as pool:
+    with Collection(read_traces([EXAMPLES])) as pool:
         runs = list(pool)
     vocabulary = Vocabulary(runs)
     name = "TicketAPI.get_user_tickets"

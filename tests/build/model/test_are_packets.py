@@ -13,11 +13,11 @@ from tests.model_replies import Runs
 from contramem.bank.bank import Bank
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.packet_text import packet_text
-from contramem.contrast.collection import contrast_all
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet
+from contramem.contrast.packets import contrast_all
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.exchange import Exchange
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -72,7 +72,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("are")
     (folder / "patient.json").write_text(json.dumps(trace("patient", 180, "")))
     (folder / "hasty.json").write_text(json.dumps(trace("hasty", 60, RATIONALE)))
-    with Pool(read_traces([folder])) as pool:
+    with Collection(read_traces([folder])) as pool:
         vocabulary = Vocabulary(pool)
         return Runs(contrast_all(pool, vocabulary), vocabulary)
 

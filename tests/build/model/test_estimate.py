@@ -14,11 +14,11 @@ from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.estimate import StageEstimate, estimate
 from contramem.build.model.rounds import BuildPlan, Rounds
+from contramem.collection.runs import Collection
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.client import Price, Request
 from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 
 SOURCES = {"claude-3-5-sonnet-20241022", "gpt-4o-mini-2024-07-18", "command-r"}
@@ -29,7 +29,7 @@ SOURCES = {"claude-3-5-sonnet-20241022", "gpt-4o-mini-2024-07-18", "command-r"}
 def workspace(shared_data: Path) -> Runs:
     """The workspace suite of AgentDojo, by three sources."""
     read = read_traces([shared_data / "agentdojo" / "runs_no_attack.tar.xz"])
-    with Pool(run for run in read if run.ability == "workspace" and run.source in SOURCES) as pool:
+    with Collection(run for run in read if run.ability == "workspace" and run.source in SOURCES) as pool:
         vocabulary = Vocabulary(pool)
         return Runs(list(contrast(pool, vocabulary)), vocabulary)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from contramem.collection.runs import Collection
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Naming
-from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.readers.records import tools_of
@@ -236,6 +236,6 @@ def test_an_invalid_token_count_is_left_out(tmp_path: Path, tokens: Any, kept: i
         {"recording": 1, "run": "r", "what": "shown", "text": "Pay once.", "tokens": tokens},
     ]
     (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    with Pool(read_traces([tmp_path / "runs.jsonl"])) as pool:
+    with Collection(read_traces([tmp_path / "runs.jsonl"])) as pool:
         ((run,),) = pool
     assert run.guidance[0].tokens == kept

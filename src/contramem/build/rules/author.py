@@ -14,7 +14,7 @@ from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import keep_finding
+from contramem.contrast.packets import keep_finding
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 

@@ -21,7 +21,7 @@ from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import keep_finding
+from contramem.contrast.packets import keep_finding
 from contramem.contrast.signal import Cite
 from contramem.guards.guard import Guard
 from contramem.guards.packets import GuardReplay, replay

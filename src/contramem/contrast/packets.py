@@ -1,26 +1,33 @@
-"""PacketFile: packets in a temporary file, so that a build has the packets of one ability in memory, not all of
-them."""
+"""The vocabulary and the packets of a collection, computed some tasks at a time on an engine.
+
+Packets lie in the cache of the collection: a build has those of one ability in memory, and the next one makes only
+those whose runs changed.
+"""
 
 from __future__ import annotations
 
 import pickle
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from tempfile import SpooledTemporaryFile
+from functools import partial
+from itertools import chain, count
 from typing import NamedTuple, TypeVar, cast, overload
 
 import msgspec
 
+from contramem.collection.cache import Cache, Job
+from contramem.collection.runs import Collection, Shard
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.packet import Packet, PacketRun, packet_of
 from contramem.contrast.signal import Signal
 from contramem.contrast.step import find_actions
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import PoolShard
+from contramem.engine import SERIAL, Engine
+from contramem.errors import UsageError
+from contramem.progress import Progress, no_progress
 from contramem.traces.trajectory import Trajectory, digest
 
-IN_MEMORY_BYTES = 8 << 20
 MAX_HELD = 1_000
 """How many packets stay decoded: as many as an ability has at most, so that each is decoded once."""
 MAX_TASKS_OF_FUNCTION = 300
@@ -36,7 +43,7 @@ Finding = TypeVar("Finding")
 
 
 class PacketRow(NamedTuple):
-    """A packet as it is passed between processes and stored on disk."""
+    """A packet as it is passed between processes and cached."""
 
     ability: str
     called: tuple[str, ...]
@@ -101,7 +108,7 @@ class ContrastPlan(NamedTuple):
     """Called with each packet where it is made, to add to its findings."""
 
 
-def contrast_shard(plan: ContrastPlan, shard: PoolShard) -> list[PacketRow]:
+def contrast_shard(plan: ContrastPlan, shard: Shard) -> list[PacketRow]:
     """Make the packets of some tasks. A job for an engine."""
     return [_make_row(plan, packet_of(runs, plan.vocabulary)) for runs in shard.decode()]
 
@@ -114,20 +121,19 @@ def _make_row(plan: ContrastPlan, packet: Packet) -> PacketRow:
     return PacketRow(packet.ability, tuple(sorted(called)), encoded, packet.content_digest, packet.task_key)
 
 
-def learn_shard(_: None, shard: PoolShard) -> Vocabulary:
+def learn_shard(_: None, shard: Shard) -> Vocabulary:
     """Learn the vocabulary of some tasks. A job for an engine."""
     return Vocabulary(shard.decode())
 
 
 class _Place(NamedTuple):
-    """The position of a packet in the file, and the keys it is grouped by."""
+    """Where a packet is in the cache, and what it is grouped by."""
 
     ability: str
     called: tuple[str, ...]
     content: str
     task_key: str
-    offset: int
-    length: int
+    key: bytes
 
 
 def _draw(numbered: tuple[int, _Place]) -> tuple[str, str]:
@@ -137,7 +143,7 @@ def _draw(numbered: tuple[int, _Place]) -> tuple[str, str]:
 
 
 class PacketGroup(NamedTuple):
-    """Packets that are processed together, by their numbers in the file."""
+    """Packets that are processed together, by their numbers."""
 
     numbers: tuple[int, ...]
     ability: str = ""
@@ -152,19 +158,23 @@ class PacketGroup(NamedTuple):
         return len(self.functions or self.numbers)
 
 
-class PacketFile(Sequence[Packet]):
-    """Packets in insertion order. Recently used ones stay decoded."""
+class Packets(Sequence[Packet]):
+    """Packets by task key. Recently used ones stay decoded."""
 
-    def __init__(self, rows: Iterable[PacketRow], vocabulary: Vocabulary) -> None:
+    def __init__(self, cache: Cache, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._spool = SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115  (lives as long as this does)
+        self._cache = cache
         self._places: list[_Place] = []
         self._held: OrderedDict[int, Packet] = OrderedDict()
-        offset = 0
-        for row in rows:
-            self._spool.write(row.encoded)
-            self._places.append(_Place(row.ability, row.called, row.content, row.task_key, offset, len(row.encoded)))
-            offset += len(row.encoded)
+
+    def store(self, key: bytes, row: PacketRow) -> None:
+        """Add a packet, and cache it."""
+        self._cache.put(_STAGE, key, pickle.dumps(tuple(row), pickle.HIGHEST_PROTOCOL))
+        self.add(key, row)
+
+    def add(self, key: bytes, row: PacketRow) -> None:
+        """Add a packet that is in the cache."""
+        self._places.append(_Place(row.ability, row.called, row.content, row.task_key, key))
 
     def __len__(self) -> int:
         return len(self._places)
@@ -179,18 +189,18 @@ class PacketFile(Sequence[Packet]):
         number = range(len(self))[index]
         packet = self._held.get(number)
         if packet is None:
-            packet = self._held[number] = decode_packet(self.read_encoded(number), self.vocabulary)
+            packet = self._held[number] = self._load(number)
             if len(self._held) > MAX_HELD:
                 self._held.popitem(last=False)
         else:
             self._held.move_to_end(number)
         return packet
 
-    def read_encoded(self, number: int) -> bytes:
-        """A packet in its encoded form, as stored in the file."""
-        place = self._places[number]
-        self._spool.seek(place.offset)
-        return self._spool.read(place.length)
+    def _load(self, number: int) -> Packet:
+        row = load_row(self._cache, self._places[number].key)
+        if row is None:
+            raise UsageError("a packet that was just made is gone: somebody changed the file of runs. Start again.")
+        return decode_packet(row.encoded, self.vocabulary)
 
     def by_ability(self) -> list[PacketGroup]:
         """The packets of each ability, abilities by name."""
@@ -227,12 +237,85 @@ class PacketFile(Sequence[Packet]):
     def task_keys(self) -> frozenset[str]:
         return frozenset(place.task_key for place in self._places)
 
-    def close(self) -> None:
-        """Release the temporary file."""
-        self._spool.close()
 
-    def __enter__(self) -> PacketFile:
-        return self
+def learn_vocabulary(
+    collection: Collection, engine: Engine = SERIAL, on_progress: Progress = no_progress
+) -> Vocabulary:
+    """Learn from all runs which values are words of the interface."""
+    groups = list(collection.groups())
+    jobs = (Job(group.content, partial(collection.read_tasks, group.keys)) for group in groups)
+    total = sum(len(group.keys) for group in groups)
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def parts() -> Iterator[Vocabulary]:
+        done = 0
+        for group, part in zip(groups, collection.cache.compute(engine, learn_shard, jobs, None), strict=True):
+            done += len(group.keys)
+            on_progress("vocabulary", done, total)
+            yield part
+
+    return Vocabulary.combine(parts())
+
+
+def contrast_selected(
+    collection: Collection,
+    task_keys: Sequence[str],
+    vocabulary: Vocabulary,
+    engine: Engine = SERIAL,
+    on_progress: Progress = no_progress,
+    study: Callable[[Packet], object] | None = None,
+) -> Packets:
+    """Put the runs of each of these tasks side by side, with values as placeholders and the signals that separate the
+    runs. `study` is called with each packet where it is made; what it adds to the packet's findings is cached with it.
+    The packets are read from the collection, which must stay open."""
+    plan, cache, packets = ContrastPlan(vocabulary, study), collection.cache, Packets(collection.cache, vocabulary)
+    keys = _cache_keys(collection, task_keys, vocabulary)
+    cached = cache.find(_STAGE, list(keys.values())) if cache.lasting else set[bytes]()
+    shards = _shards(collection, [task for task in task_keys if keys[task] not in cached], on_progress)
+    made = chain.from_iterable(engine.map(contrast_shard, shards, plan))
+    for task, key in keys.items():
+        row = load_row(cache, key) if key in cached else None
+        if row is not None:
+            packets.add(key, row)
+        elif key in cached:  # it is damaged
+            packets.store(key, contrast_shard(plan, collection.read_tasks([task]))[0])
+        else:
+            packets.store(key, next(made))
+    return packets
+
+
+_STAGE = "contrast"
+_numbers = count()
+
+
+def load_row(cache: Cache, key: bytes) -> PacketRow | None:
+    """A packet from the cache."""
+    value = cache.get(_STAGE, key)
+    return None if value is None else PacketRow(*pickle.loads(value))
+
+
+def _cache_keys(collection: Collection, task_keys: Sequence[str], vocabulary: Vocabulary) -> dict[str, bytes]:
+    """By task: a digest of all that its packet is made from. In a temporary collection, any name will do."""
+    if not collection.cache.lasting:
+        number = next(_numbers)
+        return {task: f"{number} {task}".encode() for task in task_keys}
+    digest_for = vocabulary.digest_for
+    return {task: collection.digest(task) + digest_for(collection.functions(task)) for task in task_keys}
+
+
+def _shards(collection: Collection, task_keys: Sequence[str], on_progress: Progress) -> Iterator[Shard]:
+    done = 0
+    for shard in collection.shards(task_keys):
+        yield shard
+        done += len(shard.tasks)
+        on_progress("contrasting", done, len(task_keys))
+
+
+def contrast_tasks(collection: Collection, vocabulary: Vocabulary, engine: Engine = SERIAL) -> Iterator[Packet]:
+    """The packet of each task, one at a time, ordered by task key."""
+    for rows in engine.map(contrast_shard, collection.shards(), ContrastPlan(vocabulary)):
+        yield from (row.decode(vocabulary) for row in rows)
+
+
+def contrast_all(collection: Collection, vocabulary: Vocabulary, engine: Engine = SERIAL) -> list[Packet]:
+    """The packets of all tasks in one list. Memory grows with the number of tasks."""
+    return list(contrast_tasks(collection, vocabulary, engine))
