@@ -50,7 +50,7 @@ def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
         assert re.search(rf"── {name}\b", errors.__doc__ or ""), f"{name} is not in the tree"
 
 
-STAGES = ("traces", "collection", "contrast", "bank", "guards", "retrieve", "validate", "llm", "build", "inject")
+STAGES = ("traces", "collection", "privacy", "contrast", "bank", "guards", "retrieve", "validate", "llm", "build", "inject")
 TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 
@@ -60,7 +60,8 @@ def test_no_stage_imports_what_puts_stages_together() -> None:
     allowed = {
         "traces": {"traces", *beside},
         "collection": {"traces", "collection", *beside},
-        "contrast": {"traces", "collection", "contrast", *beside},
+        "privacy": {"traces", "collection", "privacy", "contrast", *beside},
+        "contrast": {"traces", "collection", "privacy", "contrast", *beside},
     }
     for stage in STAGES:
         for path in (PACKAGE / stage).rglob("*.py"):
@@ -78,7 +79,7 @@ def test_serving_an_agent_imports_nothing_that_builds_a_bank() -> None:
     code = "import sys, contramem.inject.run; print([name for name in sys.modules if name.startswith('contramem.')])"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in ast.literal_eval(finished.stdout)}
-    assert loaded.isdisjoint({"build", "contrast", "llm", *TOGETHER})
+    assert loaded.isdisjoint({"build", "contrast", "privacy", "llm", *TOGETHER})
 
 
 def _imported(path: Path) -> list[str]:

@@ -5,6 +5,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
 
     traces/      files of any agent framework  -> Trajectory   one attempt at one task, with its outcome
     collection/  trajectories                  -> Collection   every run once, by task, in one file; and every value
+    privacy/     all values                    -> Public       what may be read, said and kept
     contrast/    trajectories of one task      -> Packet       all attempts side by side, and what separates them
     mining/      all runs at once              -> Lesson       what passing runs do and failing ones don't, by rules
     build/       packet + author               -> Patch        Function Cards and Skill Cards, by rules or a model

@@ -170,7 +170,7 @@ def digest_code() -> bytes:
     """Of this package's files and of Python: other code may compute something else."""
     hasher = hashlib.blake2b(sys.version.encode(), digest_size=16)
     package = Path(str(files("contramem")))
-    for path in sorted((*package.rglob("*.py"), *package.rglob("*.toml"))):
+    for path in sorted((*package.rglob("*.py"), *package.rglob("*.toml"), *package.rglob("*.txt"))):
         status = path.stat()
         hasher.update(f"{path.relative_to(package)} {status.st_size} {status.st_mtime_ns}".encode())
     return hasher.digest()
