@@ -156,14 +156,18 @@ class Collection:
     ) -> None:
         self.path = path
         self._shard_bytes = shard_bytes
-        self._connection = _connect(path)
-        self.cache = Cache(self._connection, lasting=path is not None)
-        self._next = self._ask("SELECT coalesce(max(id), 0) + 1 FROM blobs")[0][0]
         self._called: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         self._masks = TaskMasks()
         self._unmasked: set[str] = set()
         """Tasks with runs in which a secret may stand that a later run showed."""
-        self.add_all(runs)
+        self._connection = _connect(path)
+        try:
+            self.cache = Cache(self._connection, lasting=path is not None)
+            self._next = self._ask("SELECT coalesce(max(id), 0) + 1 FROM blobs")[0][0]
+            self.add_all(runs)
+        except BaseException:
+            self.close()
+            raise
 
     # Taking in
 

@@ -49,11 +49,13 @@ def foresight(
 
 
 def _pool(paths: tuple[Path, ...], options: ReadOptions) -> Collection:
-    with reading(paths, options) as runs:
-        pool = Collection(runs)
-    complain(runs.problems, runs.problem_count, strict=options.strict)
-    if not len(pool):
-        raise nothing_read_error(runs.problems, runs.ignored)
+    with ExitStack() as opened:
+        with reading(paths, options) as runs:
+            pool = opened.enter_context(Collection(runs))
+        complain(runs.problems, runs.problem_count, strict=options.strict)
+        if not len(pool):
+            raise nothing_read_error(runs.problems, runs.ignored)
+        opened.pop_all()
     return pool
 
 
