@@ -172,10 +172,10 @@ def replay_train_runs(bench: StateBench) -> Replay:
     The dialogue is not judged: that takes a model. Tools come with their documentation.
     """
     replay, train = Replay(), set(bench.ids("train"))
-    for run in _recorded_runs(bench):
-        if run.task_id not in train:
-            raise TraceError(f"{run.origin.file}: {run.task_id!r} is no task of the train split.")
-        sandbox = bench.open(run.task_id)
+    for task_id, run in _recorded_runs(bench):
+        if task_id not in train:
+            raise TraceError(f"{run.origin.file}: {task_id!r} is no task of the train split.")
+        sandbox = bench.open(task_id)
         for event in run.events:
             if event.function:
                 replay.calls += 1
@@ -196,14 +196,16 @@ def replay_train_runs(bench: StateBench) -> Replay:
     return replay
 
 
-def _recorded_runs(bench: StateBench) -> Iterator[Trajectory]:
+def _recorded_runs(bench: StateBench) -> Iterator[tuple[str, Trajectory]]:
+    """By the ids of their tasks, which files are named after: in a run, a long id is shortened."""
     folder = bench.checkout / "datasets" / "train_task_trajectories" / bench.domain
     if not folder.is_dir():
         raise UsageError(f"{folder}: the recorded runs of {bench.domain} are not there.")
-    runs = read_traces([folder], ReadOptions(fields={"task_id": "path:-1"}, app=bench.domain))
-    yield from runs
-    if runs.problems:
-        raise TraceError(f"{runs.problem_count} recorded runs could not be read. {runs.problems[0]}")
+    for path in sorted(folder.glob("*.json")):
+        runs = read_traces([path], ReadOptions(fields={"task_id": "path:-1"}, app=bench.domain))
+        yield from ((path.stem, run) for run in runs)
+        if runs.problems:
+            raise TraceError(f"{path} could not be read. {runs.problems[0]}")
 
 
 def _same(value: Any, recorded: Result | None) -> bool:
@@ -265,10 +267,10 @@ class StateBenchEnvironment:
         context = self.bench.config.agent_system_prompt.format(now=definition.now, user_id=definition.user_id)
         if self.retrieve is not None:
             context = f"{context}\n\n{self.bench.learning_tool[1]}"
+        # Its task type is a kind, not a family of near copies: cards learned from other tasks of the type are shown.
         return Task(
-            task_id, (definition.opening_message,), (self.bench.domain,), ability=self.bench.domain,
-            family=definition.task_type, context=context,
-        )  # fmt: skip
+            task_id, (definition.opening_message,), (self.bench.domain,), ability=self.bench.domain, context=context
+        )
 
     def tools(self, task_id: str) -> tuple[Tool, ...]:
         return self.bench.tools if self.retrieve is None else (*self.bench.tools, self.bench.learning_tool[0])

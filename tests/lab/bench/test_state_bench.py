@@ -58,6 +58,25 @@ def test_a_recorded_run_of_a_test_task_is_refused(tmp_path: Path) -> None:
     assert "'cancel-other' is no task of the train split" in done.stderr
 
 
+def test_a_run_is_judged_by_its_file_name_however_long(tmp_path: Path) -> None:
+    checkout = shutil.copytree(MADE, tmp_path / "checkout")
+    long = "cancel-one-of-several-bookings-that-somebody-made-for-a-trip-with-colleagues-which-was-called-off"
+    domain = checkout / "state_bench/domains/travel"
+    (checkout / "datasets/train_task_trajectories/travel/cancel-one.json").rename(
+        checkout / f"datasets/train_task_trajectories/travel/{long}.json"
+    )
+    (domain / "tasks/cancel-one.json").rename(domain / f"tasks/{long}.json")
+    splits = domain / "splits/train_test.json"
+    splits.write_text(splits.read_text().replace('"cancel-one"', f'"{long}"'))
+    done = run_contramem("state-bench", "verdicts", str(checkout), "travel")
+    assert done.stdout.startswith("2 runs, 1 satisfy the state requirements."), done.stderr
+
+
+def test_cards_learned_from_other_tasks_of_a_type_are_shown(bench: StateBench) -> None:
+    user = ScriptedTarget.playing(["[TASK_DONE]"], "user")
+    assert StateBenchEnvironment(bench, "train", user).tasks()["cancel-one"].query(()).scenario_id is None
+
+
 def test_the_user_answers_until_the_user_is_done(bench: StateBench) -> None:
     user = ScriptedTarget.playing(["B1, as I said.", "Thanks. [TASK_DONE]"], "user")
     agent = ScriptedTarget.playing(["Which one?", ToolCall("cancel_booking", {"booking": "B1"}), "It is cancelled."])
