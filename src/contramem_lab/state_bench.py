@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,11 +60,22 @@ class StateBench:
             found = import_module(f"state_bench.{module}")
         except ModuleNotFoundError as error:
             raise UsageError(
-                f"STATE-Bench needs {error.name}, which is not installed. Its pyproject.toml lists what it needs."
+                f"STATE-Bench needs {error.name}, which is not installed here. Install what it needs: {self._install}"
             ) from None
         if not Path(found.__file__ or "").is_relative_to(self.checkout):
             raise UsageError(f"another STATE-Bench than the one in {self.checkout} is installed: {found.__file__}.")
         return found
+
+    @property
+    def _install(self) -> str:
+        project = self.checkout / "pyproject.toml"
+        needed = tomllib.loads(project.read_text())["project"]["dependencies"] if project.exists() else []
+        return " ".join(["pip install", *(f"'{each}'" for each in needed)])
+
+    def check_parties(self) -> None:
+        """Raise now, and not in the first run, if the benchmark's user or judge cannot be imported."""
+        self._import("simulator")
+        self._import("scoring")
 
     @cached_property
     def _splits(self) -> Mapping[str, Sequence[str]]:
@@ -245,6 +257,9 @@ class StateBenchEnvironment:
     judge: Target | None = None
     retrieve: Retrieve | None = None
     """Gives the agent the benchmark's own tool for learnings."""
+
+    def __post_init__(self) -> None:
+        self.bench.check_parties()
 
     @property
     def name(self) -> str:
