@@ -69,7 +69,7 @@ def write_everything(
     yield run("traces", traces, cwd=folder)
     yield run("doctor", traces, cwd=folder)
     yield run("build", traces, "--bank", "bank.db", cwd=folder)
-    yield run("bank", "freeze", "bank.db", "--out", "bank.jsonl", cwd=folder)
+    yield run("cards", "freeze", "bank.db", "--out", "bank.jsonl", cwd=folder)
     for line in (folder / "bank.jsonl").read_text(encoding="utf-8").splitlines():
         yield Written("bank", "bank.jsonl", line)
     yield from _store(folder)
@@ -154,11 +154,11 @@ def _exports(folder: Path) -> Iterator[Written]:
         ("json", "cards.json"),
         ("markdown", "cards.md"),
     ):
-        yield run("bank", "export", "bank.jsonl", form, target, cwd=folder)
+        yield run("cards", "export", "bank.jsonl", form, target, cwd=folder)
         yield from _files("export", folder / target)
     for command in (("show", "bank.db"), ("cards", "bank.db", "--json"), ("cards", "bank.db")):
         yield run("bank", *command, cwd=folder)._replace(exit="export")
-    history = run("bank", "history", "bank.db", cwd=folder)
+    history = run("cards", "history", "bank.db", cwd=folder)
     yield history._replace(exit="export", text=_DECISION_NUMBER.sub("", history.text))
 
 

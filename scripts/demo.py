@@ -26,9 +26,9 @@ def main() -> None:
     say("2. Learn from the runs of six scripted agents: no key, no network.")
     run("build", "examples/runs", "--bank", STORE)
     say("3. One of the cards. The store knows which runs taught it and every decision about it.")
-    run("bank", "card", STORE, "function::VehicleControlAPI.startEngine")
+    run("cards", "show", STORE, "function::VehicleControlAPI.startEngine")
     say("4. What an agent is told at the start of a new task.")
-    run("bank", "freeze", STORE, "--out", FROZEN)
+    run("cards", "freeze", STORE, "--out", FROZEN)
     run("guide", NEW_TASK, "--bank", FROZEN)
     say("5. Does memory help? A strong model at 36 new tasks, without memory and with a bank that a model wrote.")
     run("evaluate", "compare", f"{NORTHLINE}/heldout-none.jsonl.xz", "--with", f"{NORTHLINE}/heldout-model.jsonl.xz")
@@ -36,8 +36,8 @@ def main() -> None:
     CONSOLE.print(
         f"The demo's files are in [bold]{FOLDER}/[/]. "
         f"With `. {Path(sys.prefix).name}/bin/activate`, these commands work from here:\n"
-        f"contramem bank cards {STORE}\n"
-        f"contramem bank review {STORE}      [dim]look at each card before an agent does[/]\n"
+        f"contramem cards list {STORE}\n"
+        f"contramem cards review {STORE}      [dim]look at each card before an agent does[/]\n"
         "contramem traces YOUR_RUNS             [dim]which formats: docs/formats.md[/]\n"
         f"contramem build YOUR_RUNS --bank {FOLDER}/mine.db",
         highlight=False,

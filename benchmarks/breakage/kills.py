@@ -166,7 +166,7 @@ def with_bank(folder: Path) -> None:
 
 def with_frozen(folder: Path) -> None:
     with_bank(folder)
-    call(("bank", "freeze", "bank.db", "--out", "bank.jsonl"), folder)
+    call(("cards", "freeze", "bank.db", "--out", "bank.jsonl"), folder)
 
 
 def with_edit(folder: Path) -> None:
@@ -206,7 +206,7 @@ KINDS = (
     Kind("build", ("build", "runs.jsonl", "--bank", "bank.db", "--workers", "1"), lambda folder: None),
     Kind(
         "propose",
-        ("bank", "propose", "bank.db", "cards.json", "--by", "ann", "--runs", "runs.jsonl", "--yes"),
+        ("author", "propose", "bank.db", "cards.json", "--by", "ann", "--runs", "runs.jsonl", "--yes"),
         with_proposals,
         may_refuse_again=True,
         is_recorded_again=True,
@@ -223,5 +223,5 @@ KINDS = (
         ("watch", "runs.jsonl", "--bank", "bank.db", "--serve", "bank.jsonl", "--once"),
         lambda folder: None,
     ),
-    Kind("freeze", ("bank", "freeze", "bank.db", "--out", "bank.jsonl"), with_bank),
+    Kind("freeze", ("cards", "freeze", "bank.db", "--out", "bank.jsonl"), with_bank),
 )

@@ -24,9 +24,9 @@ from contramem.traces.read import read_traces
 RUNS = Path(__file__).parents[2] / "examples" / "runs" / "bfcl.jsonl"
 COMMANDS = (
     ("bank", "show", "bank.db"),
-    ("bank", "cards", "bank.db"),
-    ("bank", "history", "bank.db"),
-    ("bank", "freeze", "bank.db", "--out", "frozen.jsonl"),
+    ("cards", "list", "bank.db"),
+    ("cards", "history", "bank.db"),
+    ("cards", "freeze", "bank.db", "--out", "frozen.jsonl"),
     ("bank", "cost", "bank.db"),
     ("guide", "Start the engine", "--bank", "bank.db"),
 )

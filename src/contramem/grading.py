@@ -1,6 +1,6 @@
 """Grading: what it means that runs support or contradict a guard, and that it is observed or proven.
 
-`explain`, `try`, `bank propose` and the rules of a build all ask here, with the same counts: runs that kept and broke a
+`explain`, `try`, `propose` and the rules of a build all ask here, with the same counts: runs that kept and broke a
 guard, by outcome, in each task (chance.py). They differ in one thing only, how *proven* allows for what else was tried:
 an author's guard is tested on tasks that were kept back (study/trial_log.py), a rule of a build is corrected for
 everything that the build tried (build/rules/significance.py). docs/decisions.md says why.

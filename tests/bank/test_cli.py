@@ -34,8 +34,18 @@ def store(tmp_path: Path) -> str:
     return where
 
 
+OF_CARDS = {"card": "show", "cards": "list"} | {
+    name: name for name in ("history", "revert", "freeze", "export", "review")
+}
+
+
+def words(command: str, *arguments: str) -> list[str]:
+    """What people type: `cards list` for cards."""
+    return ["cards", OF_CARDS[command], *arguments] if command in OF_CARDS else ["bank", command, *arguments]
+
+
 def run(*arguments: str, input: str | None = None) -> Result:
-    result = RUNNER.invoke(cli, ["bank", *arguments], input=input, catch_exceptions=False)
+    result = RUNNER.invoke(cli, words(*arguments), input=input, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result
 
@@ -46,7 +56,7 @@ def in_json(*arguments: str, input: str | None = None):
 
 def complaint(capsys, *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
-        main(["bank", *arguments])
+        main(words(*arguments))
     assert ended.value.code == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("contramem: ")

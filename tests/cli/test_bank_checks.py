@@ -149,5 +149,5 @@ def test_an_edit_by_a_person_may_add_new_words(store: Path, few: Path) -> None:
 def test_a_frozen_bank_has_no_provenance_to_check(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    contramem("bank", "freeze", built, "--out", tmp_path / "bank.jsonl")
+    contramem("cards", "freeze", built, "--out", tmp_path / "bank.jsonl")
     assert "this needs the store that it came from" in complaint(capsys, "bank", "validate", tmp_path / "bank.jsonl")

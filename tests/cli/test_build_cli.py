@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Trajectory
 
 KEYS = {
     "packets", "contrastive", "left_out", "unchanged", "deltas", "decisions", "function_decisions", "refused",
-    "retired", "functions", "skills",
+    "retired", "functions", "skills", "out",
 }  # fmt: skip
 FEW = ("drive", "desk")
 TASKS = {run.task_key for run in shipped(*FEW)}
@@ -64,9 +64,27 @@ def test_the_summary_for_machines_counts_what_is_in_the_store(runs: Path, tmp_pa
 
 def test_the_summary_for_people_says_what_was_decided_and_what_to_do_next(desk: Path, tmp_path: Path) -> None:
     said = contramem("build", desk, "--bank", tmp_path / "bank.db").stdout
-    assert re.search(r"decisions +ADD +PATCH +MERGE +NARROW +NOOP +RETIRE", said)
-    assert "Function Cards" in said
-    assert "contramem bank freeze" in said
+    assert re.search(r"Function Cards: \d+ added\. Skill Cards: \d+ added", said)
+    assert re.search(r"\((enforced|proven|observed), \d tasks?\)", said)
+    assert "contramem cards freeze" in said
+
+
+def test_a_build_without_flags_writes_the_bank_that_agents_load_and_keeps_its_store_beside_it(
+    desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = contramem("build", desk).stdout
+    assert {path.name for path in tmp_path.iterdir()} >= {"bank.db", "bank.jsonl"}
+    assert "Agents load bank.jsonl; bank.db keeps every decision" in said
+    assert "guide 'A TASK OF YOURS' --bank bank.jsonl" in said
+    contramem("cards", "freeze", "bank.db", "--out", "bank.jsonl", "--profile", "small")
+    before = Path("bank.jsonl").read_bytes()
+    contramem("build", desk)
+    assert Path("bank.jsonl").read_bytes() == before, "the profile that was chosen stays"
+    edited = before.replace(b"ticket", b"letter")
+    Path("bank.jsonl").write_bytes(edited)
+    assert "bring its edits into the store with `contramem bank import`" in complaint(capsys, "build", desk)
+    assert Path("bank.jsonl").read_bytes() == edited
 
 
 def document_with_a_title(run: Trajectory) -> Trajectory:
@@ -88,7 +106,7 @@ def test_every_refusal_is_in_the_ledger_with_its_reason(tmp_path: Path) -> None:
         assert re.match(r"(schema|evidence|closure|privacy|poison|bank): \S", decision.reason)
         assert decision.candidate is not None
         assert not decision.changes
-    again = json.loads(contramem("bank", "history", whole, "--json").stdout)
+    again = json.loads(contramem("cards", "history", whole, "--json").stdout)
     assert [entry["reason"] for entry in again if not entry["accepted"]] == [entry.reason for entry in refused]
 
 

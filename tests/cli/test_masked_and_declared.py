@@ -49,8 +49,8 @@ def test_a_marked_secret_is_in_nothing_that_commands_print_or_write(tmp_path: Pa
     printed = [
         contramem("build", given, "--bank", made / "bank.db").output,
         contramem("contrast", given, "--json", "--values").output,
-        contramem("bank", "card", made / "bank.db", f"function::{CARS}").output,
-        contramem("bank", "freeze", made / "bank.db", "--out", made / "bank.jsonl").output,
+        contramem("cards", "show", made / "bank.db", f"function::{CARS}").output,
+        contramem("cards", "freeze", made / "bank.db", "--out", made / "bank.jsonl").output,
     ]
     assert all(printed) and not [text for text in printed if ISSUED in text]
     assert not [path.name for path in made.iterdir() if ISSUED.encode() in path.read_bytes()]
@@ -63,8 +63,8 @@ def test_cards_and_guidance_call_an_argument_what_its_tool_declares(tmp_path: Pa
     given = written(tmp_path / "runs.jsonl", [replace(first, tools=(declared,)), *others])
     store, file = tmp_path / "bank.db", tmp_path / "bank.jsonl"
     contramem("build", given, "--bank", store)
-    contramem("bank", "freeze", store, "--out", file)
-    shown = contramem("bank", "card", store, f"function::{CARS}").stdout
+    contramem("cards", "freeze", store, "--out", file)
+    shown = contramem("cards", "show", store, f"function::{CARS}").stdout
     guided = contramem("guide", "Book a car until June 25.", "--bank", file).stdout
     for text in (shown, guided):
         assert "dropoff_date" in text and "field_" not in text

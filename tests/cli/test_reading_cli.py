@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from contramem.cli import COMMANDS, RENAMED, SUMMARIES, cli, main
+from contramem.cli import COMMANDS, RENAMED, cli, main
 from contramem.errors import ContramemError
 from contramem.traces.read import read_traces
 
@@ -87,13 +87,13 @@ def test_a_wrong_word_or_file_gets_a_suggestion(tmp_path: Path, arguments, said:
         contramem(*(str(argument).format(tmp_path=tmp_path) for argument in arguments))
 
 
-@pytest.mark.parametrize("wrong", [("trace",), ("bank", "revie"), ("lab", "condition")])
+@pytest.mark.parametrize("wrong", [("trace",), ("cards", "revie"), ("lab", "condition")])
 def test_a_mistyped_command_gets_a_suggestion(wrong: tuple[str, ...]) -> None:
     assert f"did you mean '{wrong[-1]}" in contramem(*wrong).output.lower()
 
 
 def test_groups_show_the_full_summary_of_their_commands() -> None:
-    shown = " ".join(contramem("bank", "-h").output.split())
+    shown = " ".join(contramem("cards", "-h").output.split())
     assert "its rule, the runs that taught it, and the decisions that shaped it." in shown
 
 
@@ -219,12 +219,21 @@ def test_an_option_that_says_app_or_ability_wins_over_the_trace() -> None:
 
 def test_the_help_lists_every_command_in_order_without_importing_them() -> None:
     code = (
-        "import sys; from contramem.cli import main\ntry: main(['--help'])\nfinally: print('sqlalchemy' in sys.modules)"
+        "import sys; from contramem.cli import main\n"
+        "try: main(['--help-all'])\nfinally: print('sqlalchemy' in sys.modules)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert list(SUMMARIES) == list(COMMANDS)
     assert all(f"  {name} " in shown for name in COMMANDS)
     assert shown.rstrip().endswith("False")
+
+
+def test_help_lists_the_everyday_commands_and_help_all_the_rest() -> None:
+    listed, all_of_it = contramem("--help").output, contramem("--help-all").output
+    everyday = [name for name, place in COMMANDS.items() if place.is_listed]
+    assert len(everyday) == 9
+    assert all(f"\n  {name} " in listed for name in [*everyday, "lab"])
+    assert not any(f"\n  {name} " in listed for name in COMMANDS if name not in everyday)
+    assert all(f"\n  {name} " in all_of_it for name in COMMANDS)
 
 
 @pytest.mark.parametrize("old", RENAMED)

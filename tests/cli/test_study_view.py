@@ -1,4 +1,4 @@
-"""What `contramem query` prints."""
+"""What `contramem author query` prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.shipped import contramem
 from tests.study.office import write_office
 
-from contramem.cli.author import show_answer
+from contramem.cli.author import lay_out
 from contramem.study.tables import QueryAnswer
 
 LETTER = "Your application is refused: it exceeds the permitted area.\nObjections go to the town clerk within 28 days."
@@ -19,7 +19,10 @@ ANSWER = QueryAnswer(("function", "body"), [("Office.send_letter", LETTER), ("Of
 
 def printed(*, is_terminal: bool) -> str:
     console = Console(file=StringIO(), force_terminal=is_terminal, width=60, color_system=None)
-    show_answer(ANSWER, console)
+    parts = list(lay_out(ANSWER, is_terminal=is_terminal))
+    if not is_terminal:
+        return "\n".join(map(str, parts))
+    console.print(*parts)
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -32,7 +35,7 @@ def test_outside_a_terminal_each_row_is_a_line_with_whole_cells() -> None:
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_that_rows_are_missing_is_said_beside_the_rows(tmp_path: Path, options: tuple[str, ...]) -> None:
-    told = contramem("query", write_office(tmp_path), "SELECT * FROM range(10001)", *options)
+    told = contramem("author", "query", write_office(tmp_path), "SELECT * FROM range(10001)", *options)
     assert told.stderr.startswith("Only the first 10,000 rows are shown, and there are more. Count or group")
     assert "9999" in told.stdout and "10000" not in told.stdout
 

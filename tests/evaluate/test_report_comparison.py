@@ -199,7 +199,7 @@ def test_a_browser_shows_the_page_without_an_error_or_a_request(tmp_path, width)
     )  # fmt: skip
     assert "CONSOLE" not in finished.stderr
     assert "<title>What memory changed</title>" in finished.stdout, "no script ran"
-    assert finished.stdout.count("<svg") == 4
+    assert finished.stdout.count("<svg") == 2
     asked = set(re.findall(r'"url":"(https?://[^"]+)"', (tmp_path / "net.json").read_text(errors="replace")))
     of_the_browser = re.compile(r"https?://[\w.-]+\.google(apis)?\.com/")
     assert not {url for url in asked if not of_the_browser.match(url)}

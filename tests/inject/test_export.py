@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import load_frozen, write_frozen
-from contramem.cli.bank import export
+from contramem.cli.cards import export
 from contramem.counting import count_tokens
 from contramem.errors import BankFileError, UsageError
 from contramem.inject.export import BEGIN, END, as_agents_md, exportable, skill_folders, write_skills

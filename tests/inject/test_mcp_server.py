@@ -4,7 +4,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from contramem.cli.mcp import mcp as mcp_command
+from contramem.cli.connect import mcp as mcp_command
 from contramem.errors import UsageError
 from contramem.inject.run import Memory
 from contramem.traces.read import read_traces

@@ -1,4 +1,4 @@
-"""Review in the browser: recorded as `bank review` records it, and two reviewers lose nothing."""
+"""Review in the browser: recorded as `cards review` records it, and two reviewers lose nothing."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Desk:
         file.write_bytes(msgspec.json.encode(cards))
         trials = str(self.folder / "trials.jsonl")
         options = ["--runs", self.runs, "--by", "ada", "--trials", trials, *(["--yes"] if yes else [])]
-        return CliRunner().invoke(cli, ["bank", "propose", self.store, str(file), *options], catch_exceptions=True)
+        return CliRunner().invoke(cli, ["author", "propose", self.store, str(file), *options], catch_exceptions=True)
 
     def titles(self) -> list[str]:
         with open_store(self.store) as store:
@@ -57,7 +57,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_a_card_that_the_runs_bear_out_is_added_with_author_reason_and_trials(desk: Desk) -> None:
     trials = ["--trials", str(desk.folder / "trials.jsonl")]
-    CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", *trials])
+    CliRunner().invoke(cli, ["author", "try", NOTE_RULE, desk.runs, "--confirm", *trials])
     assert desk.propose(CARD).output.startswith("accepted as decision 1 ADD: Large credit notes")
     with open_store(desk.store) as store:
         (entry,) = store.ledger()
@@ -72,7 +72,9 @@ def test_only_a_card_that_is_not_proven_is_told_how_it_may_be(desk: Desk) -> Non
     other_case = "absence(Office.assign_owner) when Office.create_note[amount <= 500]"
     card = {**CARD, "guards": [NOTE_RULE, other_case]}
     assert "Confirm its first guard" in desk.propose(card).output
-    CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")])
+    CliRunner().invoke(
+        cli, ["author", "try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")]
+    )
     told = desk.propose(card).output
     assert "Proven: more than chance explains." in told
     assert "Confirm" not in told
@@ -173,14 +175,14 @@ def test_a_card_that_nothing_can_check_goes_in_without_a_grade(desk: Desk) -> No
 def test_the_file_may_be_yaml_or_text(desk: Desk, name: str, text: str) -> None:
     file = desk.folder / name
     file.write_text(text)
-    arguments = ["bank", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"]
+    arguments = ["author", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"]
     assert "accepted" in CliRunner().invoke(cli, arguments).output
 
 
 def test_yaml_that_needs_quotes_is_told_with_its_line(desk: Desk) -> None:
     file = desk.folder / "cards.yaml"
     file.write_text("- title: Large notes\n  rule: Assign it: now.\n")
-    result = CliRunner().invoke(cli, ["bank", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"])
+    result = CliRunner().invoke(cli, ["author", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"])
     assert "cards.yaml:2: not valid YAML" in str(result.exception)
 
 
@@ -241,7 +243,9 @@ def test_two_authors_do_not_write_at_once(desk: Desk) -> None:
 
 def test_a_card_that_was_confirmed_since_is_graded_again(desk: Desk) -> None:
     desk.propose(CARD)
-    CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")])
+    CliRunner().invoke(
+        cli, ["author", "try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")]
+    )
     assert "accepted as decision 2 PATCH" in desk.propose(CARD).output
     with open_store(desk.store) as store:
         (held,) = store.bank().entries.values()

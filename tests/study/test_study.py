@@ -209,15 +209,21 @@ def test_a_boundary_is_round() -> None:
 def test_the_commands_answer_people_and_machines(tmp_path: Path) -> None:
     runs, log = write_office(tmp_path), str(tmp_path / "trials.jsonl")
     invoke = CliRunner().invoke
-    assert "create_note" in invoke(cli, ["kinds", runs]).output
-    assert '"grade": "proven"' in invoke(cli, ["try", NOTE_RULE, runs, "--confirm", "--json", "--trials", log]).output
-    assert "on the half kept back: proven" in invoke(cli, ["try", NOTE_RULE, runs, "--confirm", "--trials", log]).output
-    assert "Office.assign_owner" in invoke(cli, ["explain", runs]).output
+    assert "create_note" in invoke(cli, ["author", "kinds", runs]).output
+    assert (
+        '"grade": "proven"'
+        in invoke(cli, ["author", "try", NOTE_RULE, runs, "--confirm", "--json", "--trials", log]).output
+    )
+    assert (
+        "on the half kept back: proven"
+        in invoke(cli, ["author", "try", NOTE_RULE, runs, "--confirm", "--trials", log]).output
+    )
+    assert "Office.assign_owner" in invoke(cli, ["author", "explain", runs]).output
     assert (
         '"passed": 44'
-        in invoke(cli, ["query", runs, "SELECT count(*) AS passed FROM runs WHERE passed", "--json"]).output
+        in invoke(cli, ["author", "query", runs, "SELECT count(*) AS passed FROM runs WHERE passed", "--json"]).output
     )
-    assert "arguments(run_id BIGINT" in invoke(cli, ["query", runs, "--schema"]).output
+    assert "arguments(run_id BIGINT" in invoke(cli, ["author", "query", runs, "--schema"]).output
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ class Bank:
         if matches:
             listed = ", ".join(matches[:4]) + (", ..." if matches[4:] else "")
             raise UsageError(f"{len(matches)} cards match {name!r}: {listed}. Give more of the name.")
-        raise UsageError(f"there is no card {name!r} in this bank. `contramem bank cards` lists them.")
+        raise UsageError(f"there is no card {name!r} in this bank. `contramem cards list` lists them.")
 
     def first_made_from(self, ability: str, delta: SkillDelta) -> BankEntry | None:
         """The card that was first added with the title and rule of `delta`, whatever its text and status are now."""

@@ -20,7 +20,7 @@ LEAST_TEXT = 48
 
 
 class CardListing:
-    """What `print` shows of these cards. A name is never cut: `contramem bank card NAME` takes it."""
+    """What `print` shows of these cards. A name is never cut: `contramem cards show NAME` takes it."""
 
     def __init__(self, entries: Iterable[BankEntry]) -> None:
         self._entries = sorted(entries, key=lambda entry: (*_group(entry.card), entry.card.card_id))
@@ -37,7 +37,7 @@ class CardListing:
 
     def as_json(self) -> list[dict[str, Any]]:
         """The cards and how many tasks and sources support each. A list is passed on to others, so it does not name
-        them; `contramem bank card` does."""
+        them; `contramem cards show` does."""
         return [
             {
                 "card": entry.card.model_dump(mode="json"),

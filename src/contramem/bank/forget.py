@@ -116,7 +116,7 @@ def forget_runs(
     decisions = [entry for entry in ledger if _is_about(entry, cards, selection)]
     if not decisions and not cards:
         store.erase(lambda connection: 0)
-        raise UsageError("no decision in this store rests on such a run. `contramem bank history` names runs.")
+        raise UsageError("no decision in this store rests on such a run. `contramem cards history` names runs.")
     names, sentences = frozenset(_names(selection, bank)), frozenset(_sentences(bank, cards))
     new = rebuild().decisions(bank.entries.keys() - cards, _RULES) if rebuild else []
     calls = store.erase(lambda connection: _erase(connection, decisions, cards, by), new)

@@ -164,6 +164,12 @@ def write_frozen(
     return BankHeader.model_validate_json(content.partition(b"\n")[0])
 
 
+def refresh_frozen(path: Path, bank: Bank) -> BankHeader:
+    """Write `bank` to `path` with the profiles of the bank that is there. Raises BankFileError if that was edited."""
+    header = load_frozen(path).header if path.exists() and path.stat().st_size else None
+    return write_frozen(path, bank, header.profile, header.ability_profiles) if header else write_frozen(path, bank)
+
+
 def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
     """Read a frozen bank and check every line. A file edited by hand is refused unless the caller allows it."""
     try:
@@ -263,7 +269,7 @@ def _header(line: bytes, where: str) -> BankHeader:
         header = None
     if not isinstance(header, dict) or not isinstance(header.get("contramem_bank"), int):
         raise BankFileError(
-            f"{where}: is not a frozen bank: line 1 is not a header. `contramem bank freeze` writes one."
+            f"{where}: is not a frozen bank: line 1 is not a header. `contramem cards freeze` writes one."
         )
     if header["contramem_bank"] > FORMAT:
         from importlib.metadata import version

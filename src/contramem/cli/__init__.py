@@ -6,64 +6,51 @@ import gc
 import importlib
 import signal
 import sys
+from collections.abc import Callable
 from functools import cache
 from io import TextIOWrapper
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from contramem.cli.kit import help_all_option, shows_all
 from contramem.errors import ContramemError, nearest
 
 OBJECTS_BETWEEN_COLLECTIONS = 200_000
 """With Python's default of 700, a tenth of the time of a build goes to looking for garbage, and hardly any is found."""
 
-# Commands are imported on use, so that `contramem traces` does not load what `contramem guide` needs.
+
+class Place(NamedTuple):
+    """Where a command is, what it does, and whether `--help` lists it."""
+
+    where: str
+    summary: str
+    is_listed: bool = True
+
+
+# Commands are imported on use, so that `contramem traces` does not load what `contramem guide` needs; their summaries
+# are repeated here, so that `contramem --help` imports none.
 COMMANDS = {
-    "traces": "contramem.cli.traces:traces",
-    "doctor": "contramem.cli.traces:doctor",
-    "convert": "contramem.cli.traces:convert",
-    "contrast": "contramem.cli.contrast:contrast",
-    "kinds": "contramem.cli.author:kinds",
-    "runs": "contramem.cli.author:runs",
-    "query": "contramem.cli.author:query",
-    "try": "contramem.cli.author:try_",
-    "explain": "contramem.cli.author:explain",
-    "author": "contramem.cli.mcp:author",
-    "build": "contramem.cli.build:build",
-    "watch": "contramem.cli.watch:watch",
-    "bank": "contramem.cli.bank:bank",
-    "guide": "contramem.cli.guide:guide",
-    "monitor": "contramem.cli.monitor:monitor",
-    "hook": "contramem.cli.hook:hook",
-    "mcp": "contramem.cli.mcp:mcp",
-    "serve": "contramem.cli.serve:serve",
-    "evaluate": "contramem.cli.evaluate:evaluate",
+    "doctor": Place(
+        "traces:doctor", "Say what files hold, what is doubtful or missing, and which command to run next."
+    ),
+    "contrast": Place("contrast:contrast", "Put runs of one task side by side and show what separates them."),
+    "build": Place("build:build", "Learn cards from runs and write the bank that agents load."),
+    "cards": Place("cards:cards", "List, show, review, undo, freeze and export the cards of a bank."),
+    "guide": Place("guide:guide", "Show what an agent would be told for a task."),
+    "connect": Place("connect:connect", "Connect a bank to Claude Code, Codex, an MCP client or an agent framework."),
+    "serve": Place("serve:serve", "Browse a bank and its runs, review cards, and guide agents over HTTP."),
+    "evaluate": Place("evaluate:evaluate", "Compare runs with and without memory, paired by task."),
+    "author": Place("author:author", "Write cards yourself or with a coding agent, tested on all runs."),
+    "bank": Place("bank:bank", "Count, compare, import, copy, check and erase: a bank as a whole.", False),
+    "traces": Place("traces:traces", "Read runs in any supported format and summarize them.", False),
+    "convert": Place("traces:convert", "Write runs in contramem's own format.", False),
+    "watch": Place("watch:watch", "Learn from runs as they appear, and serve each bank that passes the gate.", False),
+    "monitor": Place("monitor:monitor", "Replay a run and show which obligations it left open.", False),
+    "hook": Place("connect:hook", "What Claude Code and Codex call; `connect hook` sets it up.", False),
+    "mcp": Place("connect:mcp", "What MCP clients call: a bank over standard input and output.", False),
 }
-
-# Repeated here, so that `contramem --help` does not have to import all commands.
-SUMMARIES = {
-    "traces": "Read runs in any supported format and summarize them.",
-    "doctor": "Say what files hold, what is missing, and which command to run next.",
-    "convert": "Write runs in contramem's own format.",
-    "contrast": "Put runs of one task side by side and show what separates them.",
-    "kinds": "Group tasks of one kind, with pass rates by source.",
-    "runs": "Show what passing and failing runs of a task did, values and all.",
-    "query": "Ask all runs in SQL.",
-    "try": "Test a guard on all runs, and confirm it on tasks kept back.",
-    "explain": "Rank what separates passing from failing runs of a kind.",
-    "author": "Make your coding agent the author of a bank.",
-    "build": "Learn cards from runs and add them to a bank.",
-    "watch": "Learn from runs as they appear, and serve each bank that passes the gate.",
-    "bank": "Look at a bank, review it, freeze it, export it.",
-    "guide": "Show what an agent would be told for a task.",
-    "monitor": "Replay a run and show which obligations it left open.",
-    "hook": "Guide Claude Code and Codex through their hooks.",
-    "mcp": "Serve a bank over the Model Context Protocol.",
-    "serve": "Browse a bank and its runs, review cards, and guide agents over HTTP.",
-    "evaluate": "Compare runs with and without memory, paired by task.",
-}
-
 
 # Commands of other packages, as entry points of this group.
 PLUGINS = "contramem.commands"
@@ -74,6 +61,11 @@ RENAMED = {
     "bench": "lab bench",
     "foresight": "lab foresight",
     "evaluate conditions": "lab conditions",
+    "bank cards": "cards list",
+    "bank card": "cards show",
+    **{f"bank {name}": f"cards {name}" for name in ("review", "history", "revert", "freeze", "export")},
+    "bank propose": "author propose",
+    **{name: f"author {name}" for name in ("kinds", "runs", "query", "try", "explain")},
 }
 
 
@@ -96,24 +88,30 @@ class Group(click.Group):
 class LazyGroup(Group):
     """A group that imports a command only when it is used."""
 
-    def __init__(self, places: dict[str, str], summaries: dict[str, str], **settings: Any) -> None:
+    def __init__(self, places: dict[str, Place], package: str, **settings: Any) -> None:
         super().__init__(**settings)
-        self._places = places
-        self._summaries = summaries
+        self.places = places
+        self._package = package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._places)
+        return list(self.places)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self._places:
+        if name not in self.places:
             return None
-        module, _, attribute = self._places[name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        module, _, attribute = self.places[name].where.partition(":")
+        command: click.Command = getattr(importlib.import_module(f"{self._package}.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(self._summaries.items()))
+            formatter.write_dl(self.summaries(lambda place: place.is_listed))
+        if more := self.summaries(lambda place: not place.is_listed) if shows_all(ctx) else ():
+            with formatter.section("More commands"):
+                formatter.write_dl(more)
+
+    def summaries(self, is_wanted: Callable[[Place], bool]) -> list[tuple[str, str]]:
+        return [(name, place.summary) for name, place in self.places.items() if is_wanted(place)]
 
 
 class Commands(LazyGroup):
@@ -133,12 +131,12 @@ class Commands(LazyGroup):
             if args[: len(words)] == words:
                 click.echo(f"`contramem {old}` is now `contramem {new}`. The old name goes with 0.2.0.", err=True)
                 args = [*new.split(), *args[len(words) :]]
+                break
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        added = {name: command.get_short_help_str(limit=200) for name, command in sorted(_plugins().items())}
-        with formatter.section("Commands"):
-            formatter.write_dl(list((self._summaries | added).items()))
+    def summaries(self, is_wanted: Callable[[Place], bool]) -> list[tuple[str, str]]:
+        added = {name: Place("", plugin.get_short_help_str(limit=200)) for name, plugin in sorted(_plugins().items())}
+        return [(name, place.summary) for name, place in (self.places | added).items() if is_wanted(place)]
 
 
 @cache
@@ -152,12 +150,16 @@ def _plugins() -> dict[str, click.Command]:
 @click.group(
     cls=Commands,
     places=COMMANDS,
-    summaries=SUMMARIES,
+    package=__name__,
+    params=[help_all_option()],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="contramem", prog_name="contramem")
 def cli() -> None:
-    """Procedural memory for agents, learned from contrasting runs."""
+    """Procedural memory for agents, learned from contrasting runs.
+
+    Begin with doctor, then contrast, then build.
+    """
 
 
 def main(arguments: list[str] | None = None) -> Any:

@@ -1,193 +1,105 @@
-"""`contramem bank`: look at a bank, review it, freeze it, import edits."""
+"""`contramem bank`: a bank as a whole. Count, compare, import, copy, check, erase."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
-from rich.console import Console, RenderableType
 
-from contramem.bank import acts, story
+from contramem.bank import story
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard
-from contramem.bank.card_list import CardListing
+from contramem.bank.check import StoreCheck, check_store
 from contramem.bank.difference import bank_difference
-from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
+from contramem.bank.forget import (
+    Erasure,
+    ForgetSelection,
+    RebuiltBank,
+    count_taught_cards,
+    forget_calls,
+    forget_runs,
+    search_files,
+)
+from contramem.bank.frozen import load_frozen
 from contramem.bank.imported import find_base, import_edits
-from contramem.bank.ledger import Decision, LedgerEntry
-from contramem.bank.locate import kind_of, load_bank, store_only, without_password
-from contramem.bank.provenance import trace_sentences
-from contramem.bank.render import card_markdown, visible
+from contramem.bank.ledger import Decision
+from contramem.bank.locate import is_url, store_only, without_password
+from contramem.bank.render import visible
 from contramem.bank.summary import BankSummary, summarize
-from contramem.bank.support import GRADES, Grade
 from contramem.cli import Group
-from contramem.cli.author import propose_command
-from contramem.cli.kit import print_json
-from contramem.cli.review import by_option, check, copy, forget, review, say_doubts, validate
-from contramem.cli.watch import rollback
-from contramem.errors import BankFileError, UsageError, nearest
-from contramem.retrieve.profiles import PROFILES
+from contramem.cli.cards import BankPath, By, StorePath, open_bank, read_ledger, say_doubts, sign
+from contramem.cli.kit import Report, command, plural
+from contramem.cli.reading import collect_runs, how_to_read
+from contramem.errors import UsageError
+from contramem.scratch import ScratchFolder
+from contramem.traces.reader import ReadOptions
+from contramem.traces.task_key import TaskKey
 
+if TYPE_CHECKING:
+    from contramem.bank.store import Store
+    from contramem.build.recheck import Finding
+    from contramem.traces.trajectory import Trajectory
+
+LISTED = 10
+"""How many names are listed; `--json` has all."""
 LISTED_DROPPED = 20
-PIPED_WIDTH = 140
-"""The width of tables that are written to a file or a pipe."""
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-bank_argument = click.argument("where", metavar="BANK")
-store_argument = click.argument("where", metavar="STORE")
 
 
 @click.group(cls=Group)
 def bank() -> None:
-    """Look at a bank, review it, freeze it.
+    """Count, compare, import, copy, check and erase: a bank as a whole. `contramem cards` has its cards.
 
     STORE is a SQLite path or a PostgreSQL URL; BANK is a STORE or a frozen file.
     """
 
 
-@bank.command()
-@bank_argument
-@as_json
-def show(where: str, as_json: bool) -> None:
+@command(bank)
+def show(where: BankPath) -> Report:
     """Summarize BANK: cards by ability, decisions by operation, refusals by reason."""
-    bank_now, _ = _load(where)
-    summary = summarize(bank_now, _ledger(where))
-    _print(summary.as_json() if as_json else _summary_text(where, summary))
+    summary = summarize(open_bank(where), read_ledger(where))
+    return Report(summary, _summary_lines(where, summary))
 
 
-@bank.command()
-@bank_argument
-@click.option("--ability", help="Only Skill Cards of this ability.")
-@click.option("--all", "everything", is_flag=True, help="Include muted and retired cards.")
-@as_json
-def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> None:
-    """List the cards of BANK."""
-    bank_now, _ = _load(where)
-    listing = CardListing(
-        entry
-        for entry in bank_now.entries.values()
-        if (everything or entry.served) and ability in (None, getattr(entry.card, "ability", None))
-    )
-    abilities = sorted({entry.card.ability for entry in bank_now.entries.values() if isinstance(entry.card, SkillCard)})
-    if ability is not None and ability not in abilities:
-        choices = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
-        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {choices}")
-    _print(listing.as_json() if as_json else listing)
+def _summary_lines(where: str, summary: BankSummary) -> Iterator[str]:
+    yield without_password(where)
+    yield f"function cards: {summary.functions}"
+    yield f"skill cards: {sum(summary.skills.values())} ({_tally(summary.skills)})"
+    yield f"status: {_tally(summary.statuses)}"
+    yield f"sha256: {summary.content_sha256}"
+    if summary.operations or summary.refused:
+        yield f"decisions: {_tally(summary.operations)}"
+        yield f"refused: {_tally(summary.refused)}"
+        yield f"not yet reviewed: {summary.unreviewed}"
+    if summary.cost_usd:
+        yield f"spent: ${summary.cost_usd:.2f}"
 
 
-@bank.command()
-@bank_argument
-@click.argument("card_id", metavar="ID")
-@click.option("--markdown", is_flag=True, help="Print only the card, as Markdown.")
-@as_json
-def card(where: str, card_id: str, markdown: bool, as_json: bool) -> None:
-    """Show card ID in full: its rule, the runs that taught it, and the decisions that shaped it."""
-    entry = _load(where)[0].find(card_id)
-    entries = _ledger(where, entry.card.card_id)
-    if as_json:
-        decisions = [story.entry_json(entry) for entry in entries]
-        sentences = [sentence._asdict() for sentence in trace_sentences(entry, entries)]
-        _print({**entry.model_dump(mode="json"), "sentences": sentences, "decisions": decisions})
-    elif markdown:
-        click.echo(card_markdown(entry.card), nl=False)
-    else:
-        _print(story.card_story(entry, entries))
+def _tally(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in counts.items()) or "none"
 
 
-@bank.command()
-@store_argument
-@click.argument("card_id", metavar="[ID]", required=False)
-@as_json
-def history(where: str, card_id: str | None, as_json: bool) -> None:
-    """List every decision in STORE, or those about card ID."""
-    if card_id is not None:
-        card_id = _load(where)[0].find(card_id).card.card_id
-    entries = _ledger(store_only(where), card_id)
-    _print([story.entry_json(entry) for entry in entries] if as_json else story.decisions_table(entries, card_id))
-
-
-@bank.command()
-@click.argument("left", metavar="BANK")
-@click.argument("right", metavar="BANK")
-@as_json
-def diff(left: str, right: str, as_json: bool) -> None:
+@command(bank)
+def diff(left: BankPath, right: BankPath) -> Report:
     """Show how the active cards of two banks differ."""
-    difference = bank_difference(_load(left)[0], _load(right)[0])
-    if as_json:
-        _print(difference.as_json())
-    else:
-        _print(story.difference_text(difference) if difference else "The two banks serve the same cards.")
+    difference = bank_difference(open_bank(left), open_bank(right))
+    return Report(
+        difference, [story.difference_text(difference) if difference else "The two banks serve the same cards."]
+    )
 
 
-@bank.command()
-@store_argument
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write.")
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="default",
-    show_default=True,
-    help="Retrieval profile to store in the file.",
-)
-@click.option(
-    "--grade", type=click.Choice(GRADES), help="Leave out Skill Cards below this grade. Cards without one stay."
-)
-@click.option(
-    "--ability-profile",
-    "ability_profiles",
-    multiple=True,
-    type=(str, click.Choice(list(PROFILES))),
-    metavar="ABILITY PROFILE",
-    help="Another profile for the tasks of an ability, such as: time time. Repeatable.",
-)
-@click.option("--min-sources", type=click.IntRange(1), default=1, metavar="N",
-              help="Only cards that runs of at least N sources show, or that a person has reviewed.")  # fmt: skip
-@as_json
-def freeze(
-    where: str,
-    out: Path,
-    profile: str,
-    grade: Grade | None,
-    min_sources: int,
-    ability_profiles: tuple[tuple[str, str], ...],
-    as_json: bool,
-) -> None:
-    """Write the active cards to one file that agents load and pull requests can show."""
-    chosen = _load(store_only(where))[0].of_grade(grade)
-    if min_sources > 1:
-        chosen = chosen.of_sources(min_sources)
-    header = write_frozen(out, chosen, profile, dict(ability_profiles))
-    skills = sum(header.skills.values())
-    line = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
-    _print({"out": str(out), **header.model_dump()} if as_json else line)
-
-
-@bank.command()
-@store_argument
-@click.argument("decision", type=int)
-@click.option("--reason", default="", help="Reason, for the ledger.")
-@by_option
-@as_json
-def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> None:
-    """Undo DECISION (its number in `history`) by recording a new decision."""
-    from contramem.bank.store import open_store
-
-    with open_store(store_only(where)) as store, store.writing("bank revert"):
-        undoing = acts.revert(store.ledger(), store.bank(), decision, acts.person(name), reason)
-        (entry,) = store.record(undoing)
-    line = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
-    _print(story.entry_json(entry) if as_json else line)
-
-
-@bank.command(name="import")
-@store_argument
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@by_option
-@click.option("--yes", is_flag=True, help="Retire cards that FILE no longer has without asking.")
-@as_json
-def import_(where: str, file: Path, name: str, yes: bool, as_json: bool) -> None:
+@command(bank, name="import")
+def import_(
+    where: StorePath,
+    file: Annotated[Path, None, None, click.Path(path_type=Path, dir_okay=False)],
+    *,
+    by: By = "",
+    yes: Annotated[bool, "Retire cards that FILE no longer has without asking."] = False,
+) -> Report:
     """Bring the edits made to a frozen FILE (in a pull request, say) into STORE, one decision for each card.
 
     If FILE lacks cards that it had when it was frozen, they are listed, and you are asked before they are retired.
@@ -198,19 +110,14 @@ def import_(where: str, file: Path, name: str, yes: bool, as_json: bool) -> None
     with open_store(where, create=True) as store, store.writing("bank import"):
         before = store.bank()
         base = find_base(before, store.ledger(), frozen.header.content_sha256)
-        decisions = import_edits(before, base, frozen, acts.person(name), file.name)
+        decisions = import_edits(before, base, frozen, sign(by), file.name)
         if not yes:
             _confirm_dropping(decisions, before, file)
         entries = store.record(*decisions)
     for entry in entries:
         say_doubts(entry, before, where)
-    lines = [
-        f"decision {entry.number}: {', '.join(entry.decision.card_ids)} {entry.decision.reason}" for entry in entries
-    ]
-    if as_json:
-        _print([story.entry_json(entry) for entry in entries])
-    else:
-        _print("\n".join(lines) or f"{file}: no differences from the store.")
+    lines = [f"decision {each.number}: {', '.join(each.decision.card_ids)} {each.decision.reason}" for each in entries]
+    return Report(list(map(story.entry_json, entries)), lines or [f"{file}: no differences from the store."])
 
 
 def _confirm_dropping(decisions: tuple[Decision, ...], before: Bank, file: Path) -> None:
@@ -232,123 +139,311 @@ def _confirm_dropping(decisions: tuple[Decision, ...], before: Bank, file: Path)
         raise UsageError("Nothing was imported.")
 
 
-@bank.command()
-@store_argument
-@click.option("--call", "call_id", metavar="ID", help="Show one exchange: the stored prompt and reply.")
-@as_json
-def cost(where: str, call_id: str | None, as_json: bool) -> None:
+@command(bank)
+def cost(
+    where: StorePath, *, call: Annotated[str | None, "Show one exchange: the stored prompt and reply.", "ID"] = None
+) -> Report:
     """Show what the model calls behind STORE cost, next to the paper's figures."""
     from contramem.bank.store import open_store
     from contramem.cli.build_cost import cost_json, cost_table, exchange_json, exchange_text
 
     with open_store(store_only(where)) as store:
         calls = store.calls()
-    if call_id is not None:
-        _print(exchange_json(calls, call_id) if as_json else exchange_text(calls, call_id))
-    else:
-        _print(cost_json(calls) if as_json else cost_table(calls))
+    if call is not None:
+        return Report(exchange_json(calls, call), [exchange_text(calls, call)])
+    return Report(cost_json(calls), [cost_table(calls)])
 
 
-FORMS = ("skills", "agents-md", "json", "markdown")
+@command(bank)
+def copy(store: StorePath, new: Annotated[str, None, "NEW"]) -> Report:
+    """Copy STORE to NEW, from SQLite to PostgreSQL or back: cards, ledger with its seals, progress, calls of models.
 
-
-@bank.command()
-@click.argument("where", metavar="BANK")
-@click.argument("form", type=click.Choice(FORMS))
-@click.argument("dest", type=click.Path(path_type=Path, allow_dash=True))
-def export(where: str, form: str, dest: Path) -> None:
-    """Write the active cards to DEST, without the fields that only retrieval uses.
-
-    skills: a folder of Agent Skills; agents-md: a section of an AGENTS.md, which keeps what else is in it; json and
-    markdown: one file (`-`: standard output). A card that seems to hold something personal is left out, with a line on
-    standard error.
+    NEW is a path or a postgresql:// URL at which there is no store yet, or an empty one.
     """
-    from contramem.inject import export as exports
-
-    cards, left_out = exports.exportable(load_bank(where)[0].cards)
-    for card in left_out:
-        click.echo(f"contramem: {card.card_id} left out: {card.reason}", err=True)
-    if form == "skills":
-        if dest.is_file() or str(dest) == "-":
-            raise UsageError(f"{dest}: skills are written to a folder.")
-        folders = exports.skill_folders(cards)
-        exports.write_skills(folders, dest)
-        click.echo(f"{dest}: {len(folders)} skills from {len(cards)} cards")
-        return
-    if form == "agents-md" and str(dest) != "-":
-        exports.write_agents_md(cards, dest)
-        _report_size(dest, len(cards), dest.read_text(encoding="utf-8"))
-        return
-    write = {"agents-md": exports.as_agents_md, "json": exports.as_json, "markdown": exports.as_markdown}[form]
-    text = write(cards)
-    if str(dest) == "-":
-        click.echo(text, nl=False)
-        return
-    try:
-        dest.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BankFileError(f"{dest}: cannot be written ({error.strerror}).") from error
-    click.echo(f"{dest}: {len(cards)} cards")
-
-
-def _report_size(dest: Path, cards: int, text: str) -> None:
-    from contramem.counting import ENCODING, count_tokens
-
-    click.echo(f"{dest}: {cards} cards, {count_tokens(text)} tokens ({ENCODING}) in every session")
-
-
-bank.add_command(check)
-bank.add_command(copy)
-bank.add_command(forget)
-bank.add_command(rollback)
-for command in (review, validate, propose_command):
-    bank.add_command(command)
-
-
-def _load(where: str) -> tuple[Bank, FrozenBank | None]:
-    bank_now, frozen = load_bank(where)
-    if frozen and frozen.edited:
-        click.echo(
-            f"contramem: {where} was edited after it was frozen; the hash in line 1 no longer matches.", err=True
-        )
-    return bank_now, frozen
-
-
-def _ledger(where: str, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
-    """The decisions behind a bank. A frozen file has none."""
-    if kind_of(where) == "frozen":
-        return ()
+    from contramem.bank.copy_store import copy_store
     from contramem.bank.store import open_store
 
-    with open_store(where) as store:
-        return store.ledger(card_id)
+    with open_store(store_only(store)) as source, open_store(new, create=True) as target:
+        rows = copy_store(source, target)
+    decisions, cards = rows["contramem_decisions"], rows["contramem_cards"]
+    return Report({"rows": rows}, [f"{without_password(new)}: {decisions:,} decisions and {cards:,} cards."])
 
 
-def _summary_text(where: str, summary: BankSummary) -> str:
+@click.command()
+@click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--to", type=int, metavar="N", help="Number of the bank (default: the one before that was never taken back)."
+)
+@click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
+def rollback(served: Path, to: int | None, only_list: bool) -> None:
+    """Go back to an earlier bank that `contramem watch` kept beside FILE."""
+    from contramem.bank.kept_banks import kept_banks, roll_back
+
+    if only_list:
+        for kept in kept_banks(served):
+            click.echo(f"{kept.number:>6}  sha256 {kept.content}")
+        return
+    again = roll_back(served, to)
+    click.echo(f"{served} is bank {again.number} again, sha256 {again.content}.")
+
+
+bank.add_command(rollback)
+
+
+# Checks
+
+
+@command(bank)
+@how_to_read
+def validate(
+    where: StorePath,
+    paths: Annotated[tuple[Path, ...], None, "[PATH]..."] = (),
+    *,
+    sources: Annotated[str | None, "Only the runs of these sources, as in the build.", "A,B"] = None,
+    options: ReadOptions,
+) -> Report:
+    """Check every active card again: its text, and its claims about the runs under PATH... that taught it.
+
+    Give the runs that the bank was built from. A card whose runs are not among them is checked as far as its text
+    goes, and counted as unchecked. Ends with exit code 1 if a card is refused.
+    """
+    from contramem.bank.store import open_store
+    from contramem.build.recheck import recheck
+    from contramem.collection.runs import Collection
+    from contramem.contrast.packets import contrast_all
+    from contramem.contrast.vocabulary import Vocabulary
+    from contramem.validate.validator import Validator
+
+    with open_store(store_only(where)) as store:
+        bank, ledger = store.bank(), store.ledger()
+    with collect_runs(paths, options, sources) if paths else Collection() as collection:
+        vocabulary = Vocabulary(collection)
+        findings = recheck(bank, ledger, contrast_all(collection, vocabulary), Validator(vocabulary.closed))
+    return Report(_findings_json(findings), _summarize(findings), any(finding.refusals for finding in findings))
+
+
+def _findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    refused = [finding for finding in findings if finding.refusals]
+    return {
+        "cards": len(findings),
+        "refused": len(refused),
+        "unchecked": sum(not finding.checked for finding in findings),
+        "refusals": dict(sorted(Counter(r.check for finding in refused for r in finding.refusals).items())),
+        "findings": [
+            {
+                "card_id": finding.card_id,
+                "refusals": [refusal._asdict() for refusal in finding.refusals],
+                "checked": finding.checked,
+                "tasks": finding.tasks,
+                "missing": list(finding.missing),
+            }
+            for finding in findings
+            if finding.refusals or not finding.checked
+        ],
+    }
+
+
+def _summarize(findings: Sequence[Finding]) -> list[str]:
+    """One line for each refused card, and a last one with the counts."""
+    refused = [finding for finding in findings if finding.refusals]
+    lines = [f"{finding.card_id}: {' '.join(map(str, finding.refusals))}" for finding in refused]
+    unchecked = [finding for finding in findings if not finding.checked]
+    lines.append(f"{len(findings)} cards: {len(refused) or 'none'} refused, {len(unchecked) or 'none'} unchecked.")
+    if any(finding.missing for finding in unchecked):
+        lines.append("Unchecked: the runs that taught a card are not all among those given, or have changed since.")
+    if without_guard := [finding.card_id for finding in unchecked if not finding.tasks]:
+        more = f" and {len(without_guard) - LISTED} more" if len(without_guard) > LISTED else ""
+        listed = ", ".join(without_guard[:LISTED]) + more
+        lines.append(f"Unchecked, because they have no guard, or no runs taught them: {listed}.")
+    return lines
+
+
+@command(bank)
+def check(store: StorePath) -> Report:
+    """Check the file of STORE, the hash chain of its ledger, and its cards against the ledger.
+
+    Nothing is changed. Ends with exit code 1 if something is wrong.
+    """
+    if is_url(store):
+        raise UsageError("this checks SQLite files; a PostgreSQL server checks its own (pg_amcheck).")
+    checked = check_store(Path(store))
+    return Report({**asdict(checked), "is_whole": checked.is_whole}, _describe(store, checked), not checked.is_whole)
+
+
+def _describe(where: str, checked: StoreCheck) -> Iterator[str]:
+    if checked.is_whole:
+        yield f"{where}: whole. {checked.decisions} decisions in one chain, {checked.cards} cards as the ledger says."
+        return
+    yield f"{where}: damaged. {checked.decisions} decisions and {checked.cards} cards can be read."
+    yield from (f"- {complaint}" for complaint in checked.damage[:LISTED])
+    if checked.unreadable_decisions:
+        yield f"- decisions that cannot be read: {_list(checked.unreadable_decisions)}"
+    if checked.missing_decisions:
+        yield f"- decisions that are missing: {_list(checked.missing_decisions)}"
+    if checked.chain_broken_at is not None:
+        yield f"- the hash chain breaks at decision {checked.chain_broken_at}: it or the one before was changed or lost"
+    if checked.unreadable_cards:
+        yield f"- cards that cannot be read: {checked.unreadable_cards}"
+    if checked.differing_cards:
+        yield f"- cards that are not what the ledger says: {_list(checked.differing_cards)}"
+    if checked.unreadable_calls:
+        yield f"- kept calls of models that cannot be read: {checked.unreadable_calls}"
+    yield "Restore it from a copy; without one, build it again from its runs, or import a frozen bank into a new store."
+
+
+def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
+    listed = ", ".join(map(str, items[:LISTED]))
+    return f"{listed} and {len(items) - LISTED} more" if len(items) > LISTED else listed
+
+
+# Erasure
+
+
+@command(bank)
+@how_to_read
+def forget(
+    where: StorePath,
+    *,
+    source: Annotated[str | None, "Forget the runs of this model or agent.", "S"] = None,
+    task: Annotated[str | None, "Forget the runs of this task: its id or its key.", "ID"] = None,
+    run: Annotated[str | None, "Forget this trial only.", "N"] = None,
+    calls: Annotated[bool, "Only erase all kept prompts and replies of models; their costs stay."] = False,
+    runs: Annotated[
+        tuple[Path, ...], "Runs that the bank was built from: cards are built again from those that are left.", "PATH"
+    ] = (),
+    serve: Annotated[
+        Path | None,
+        "Frozen bank to rewrite; the earlier banks kept beside it are removed.",
+        "FILE",
+        click.Path(path_type=Path, dir_okay=False),
+    ] = None,
+    search: Annotated[
+        tuple[Path, ...],
+        "Search these files and folders too (exports, logs, recordings).",
+        "PATH",
+        click.Path(path_type=Path, exists=True),
+    ] = (),
+    by: By = "",
+    yes: Annotated[bool, "Do not ask."] = False,
+    options: ReadOptions,
+) -> Report:
+    """Erase from STORE what the given runs taught, and prove it by a search.
+
+    Cards that rest on such a run, what the ledger says about them, all kept prompts and replies, and the runs that
+    commands keep in .contramem/ are removed for good; there is no undo. Several options select the runs to which all of
+    them apply. Other files are searched and not changed. Ends with exit code 1 if something is left.
+    """
+    from contramem.bank.store import open_store
+
+    if calls:
+        erased_calls = _forget_calls(where, yes)
+        line = f"The prompts and replies of {erased_calls} calls are gone; their costs are kept."
+        return Report({"calls": erased_calls}, [line])
+    selection = ForgetSelection(*_as_stored(source, task, run))
+    if not yes:
+        _confirm_forgetting(where, selection, bool(runs))
+    rebuild = (lambda: _rebuild(selection, runs, options)) if runs else None
+    with open_store(store_only(where)) as store, store.writing("bank forget"):
+        erased = forget_runs(store, selection, sign(by), rebuild)
+        erased = _forget_files(erased, store, serve, search)
+    data = {**asdict(erased), "searched_for": len(erased.searched_for)}
+    return Report(data, _describe_erasure(erased, bool(runs)), bool(erased.left))
+
+
+def _as_stored(source: str | None, task: str | None, run: str | None) -> tuple[str | None, str | None, str | None]:
+    """The names as a store keeps them: one that identifies somebody was replaced by a digest when its run was read."""
+    from contramem.traces.plain_names import plain_key, plain_source
+
+    return (
+        plain_source(source) if source else source,
+        plain_key(task) if task else task,
+        plain_source(run) if run else run,
+    )
+
+
+def _confirm_forgetting(where: str, selection: ForgetSelection, will_rebuild: bool) -> None:
+    from contramem.bank.store import open_store
+
+    with open_store(store_only(where)) as store:
+        taught, cards = count_taught_cards(store, selection)
+    rest = "those that other runs teach are built again" if will_rebuild else "none is built again without --runs"
+    question = f"{taught} of {cards} cards in {where} rest on these runs; {rest}. Erase them? This cannot be undone."
+    click.confirm(question, abort=True, err=True)
+
+
+def _forget_calls(where: str, yes: bool) -> int:
+    from contramem.bank.store import open_store
+
+    if not yes:
+        question = f"Erase all kept prompts and replies from {where}? A resumed build pays again."
+        click.confirm(question, abort=True, err=True)
+    with open_store(store_only(where)) as store, store.writing("bank forget"):
+        return forget_calls(store)
+
+
+def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions) -> RebuiltBank:
+    """Build cards from the remaining runs, by rules."""
+    from contramem.bank.store import open_store
+    from contramem.pipeline import learn
+
+    with collect_runs(paths, options) as collection, ScratchFolder("forget") as folder:
+        runs = (run for task in collection for run in task if not _is_selected(run, selection))
+        with open_store(folder / "rest.db", create=True) as rest:
+            learn(runs, rest)
+            return RebuiltBank(rest.bank(), rest.ledger())
+
+
+def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
+    return (
+        (selection.source is None or run.source == selection.source)
+        and (selection.task is None or TaskKey.parse(run.task_key).is_named(selection.task))
+        and (selection.run is None or run.run == selection.run)
+    )
+
+
+def _forget_files(erased: Erasure, store: Store, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
+    """Remove runs kept by other commands, serve the new bank, and search the files outside the store."""
+    from contramem.bank.frozen import freeze, load_frozen
+    from contramem.bank.kept_banks import forget_banks
+    from contramem.collection.cache import cache_folder
+    from contramem.collection.runs import collection_beside, forget_collection
+    from contramem.study.run_cache import FOLDER, forget_kept_runs
+
+    files = [*searched, *([FOLDER.parent] if FOLDER.parent.is_dir() else [])]
+    beside = [] if is_url(store.where) else [collection_beside(Path(store.where))]
+    # Version 0.1.0 kept runs in the user's cache folder.
+    kept_runs = forget_kept_runs() + sum(map(forget_collection, [*beside, cache_folder() / "work.db"]))
+    kept_banks = 0
+    if serve is not None:
+        header = load_frozen(serve, allow_edited=True).header if serve.exists() else None
+        profiles = (header.profile, header.ability_profiles) if header else ("default", {})
+        kept_banks = forget_banks(serve, freeze(store.bank(), *profiles))
+        files.append(serve)
+    size, left = search_files(files, erased.searched_for)
+    return replace(
+        erased,
+        searched_bytes=erased.searched_bytes + size,
+        left=(*erased.left, *left),
+        kept_runs=kept_runs,
+        kept_banks=kept_banks,
+    )
+
+
+def _describe_erasure(erased: Erasure, was_rebuilt: bool) -> list[str]:
     lines = [
-        without_password(where),
-        f"function cards: {summary.functions}",
-        f"skill cards: {sum(summary.skills.values())} ({_tally(summary.skills)})",
-        f"status: {_tally(summary.statuses)}",
-        f"sha256: {summary.content_sha256}",
+        f"Erased {plural(len(erased.cards), 'card')} and the text of {plural(erased.decisions, 'decision')} that these "
+        f"runs taught, and the prompts and replies of {plural(erased.calls, 'call')}."
     ]
-    if summary.operations or summary.refused:
-        lines += [f"decisions: {_tally(summary.operations)}", f"refused: {_tally(summary.refused)}"]
-        lines += [f"not yet reviewed: {summary.unreviewed}"]
-    if summary.cost_usd:
-        lines += [f"spent: ${summary.cost_usd:.2f}"]
-    return "\n".join(lines)
-
-
-def _tally(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name}: {count}" for name, count in counts.items()) or "none"
-
-
-def _print(result: RenderableType | dict[str, Any] | list[Any]) -> None:
-    """Print to standard output: dicts and lists as JSON, strings as text, anything else with rich."""
-    if isinstance(result, dict | list):
-        print_json(result)
-    elif isinstance(result, str):
-        click.echo(visible(result))
-    else:
-        Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH).print(result)
+    if erased.kept_runs or erased.kept_banks:
+        lines.append(
+            f"Removed {plural(erased.kept_runs, 'set')} of kept runs and {plural(erased.kept_banks, 'earlier bank')}."
+        )
+    lines.append(
+        f"Searched {erased.searched_bytes:,} bytes for {len(erased.searched_for)} names and sentences: "
+        + ("none is left." if not erased.left else f"{len(erased.left)} are left: {'; '.join(erased.left[:LISTED])}")
+    )
+    if was_rebuilt:
+        lines.append(f"Built {plural(len(erased.rebuilt), 'card')} again from the other runs.")
+    elif erased.cards:
+        lines.append("Give --runs PATH to build cards again that other runs teach too.")
+    return lines

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import SkillCard
+from contramem.bank.frozen import refresh_frozen
 from contramem.bank.locate import is_url
 from contramem.bank.quorum import hold_to_quorum
-from contramem.bank.store import open_store
+from contramem.bank.render import visible
+from contramem.bank.store import Store, open_store
 from contramem.bank.support import GRADES, Grade
 from contramem.build.agent.rounds import AgentPlan
 from contramem.build.author import Author, Only
@@ -46,7 +49,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.packets import Packets, contrast_selected, learn_vocabulary
 from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.errors import UsageError
+from contramem.errors import BankFileError, UsageError
 from contramem.pipeline import build_bank
 from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
@@ -55,11 +58,26 @@ from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
+STORE, BANK = "bank.db", "bank.jsonl"
+"""What a build without flags writes."""
 
-@click.command(cls=SectionedCommand)
+COMMON = ("bank", "out", "sources", "only", "grade", "map", "outcomes", "model", "dry-run", "budget", "json")
+
+
+@click.command(cls=SectionedCommand, common=COMMON)
 @reading_options
 @click.option(
-    "--bank", "where", required=True, metavar="STORE", help="SQLite path or PostgreSQL URL; created if missing."
+    "--bank",
+    "where",
+    metavar="STORE",
+    help="Keeps cards, decisions and their reasons: SQLite path or PostgreSQL URL, created if missing. By default "
+    f"{STORE}, with {BANK} beside it.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the bank that agents load to this file.",
 )
 @click.option("--sources", metavar="A,B", help="Learn only from runs of these sources.")
 @click.option("--only", type=click.Choice(["functions", "skills"]), help="Build only these cards.")
@@ -105,7 +123,8 @@ from contramem.validate.validator import Validator
 def build(
     paths: tuple[Path, ...],
     options: ReadOptions,
-    where: str,
+    where: str | None,
+    out: Path | None,
     sources: str | None,
     only: Only | None,
     rollouts: int | None,
@@ -121,11 +140,13 @@ def build(
     by_model: ModelOptions | None,
     as_json: bool,
 ) -> None:
-    """Learn cards from the runs under PATH... and add them to a bank.
+    """Learn cards from the runs under PATH... and write the bank that agents load.
 
-    Without --model this needs no key and no network.
+    Without --model this needs no key and no network. Run it again when there are more runs: it adds what is new.
     """
-    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks, min_sources)
+    if where is None:
+        where, out = STORE, out or Path(BANK)
+    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks, min_sources, out)
     _check(choice, where, deltas_from)
     if author == "agent":
         if append_only or deltas_from is not None or only == "functions":
@@ -189,15 +210,29 @@ def _build_by_rules(
                 left_out=runs.selection.keys_left_out,
                 on_progress=runs.tell,
             )
-            bank = hold_to_quorum(store, choice.min_sources)
+            bank = _ship(store, choice)
         thin = _explain_thin(report, bank, runs, choice)
     if as_json:
         described = {"thin": thin_json(thin, paths, where)} if thin else {}
-        print_json(summary_as_json(report, bank, runs.selection) | described)
+        print_json(summary_as_json(report, bank, runs.selection, choice.out) | described)
         return
-    show_summary(report, bank, runs.selection, where)
+    show_summary(report, bank, runs.selection, where, choice.out)
     if thin:
         show_thin(thin, paths, where)
+
+
+def _ship(store: Store, choice: Choice) -> Bank:
+    """Write what agents load, and return the bank."""
+    bank = hold_to_quorum(store, choice.min_sources)
+    if choice.out is not None:
+        try:
+            refresh_frozen(choice.out, bank)
+        except BankFileError as error:
+            raise BankFileError(
+                f"{error} The cards are in {store.where}, but {choice.out} was left as it is: bring its edits into the "
+                f"store with `contramem bank import`, or name another file with --out."
+            ) from error
+    return bank
 
 
 def _explain_thin(report: BuildReport, bank: Bank, runs: SelectedRuns, choice: Choice) -> ThinBank | None:
@@ -244,8 +279,8 @@ def build_by_model(
             return
         with open_store(where, create=True) as store:
             account = run_by_model(plan, store, model, by_model, checks)
-            bank = hold_to_quorum(store, choice.min_sources)
-    _show_built(account, bank, runs.selection, where, by_model, as_json)
+            bank = _ship(store, choice)
+    _show_built(account, bank, runs.selection, where, choice.out, by_model, as_json)
 
 
 def _show_built(
@@ -253,13 +288,14 @@ def _show_built(
     bank: Bank,
     selection: Selection,
     where: str,
+    out: Path | None,
     by_model: ModelOptions,
     as_json: bool,
 ) -> None:
     if as_json:
-        print_json({**summary_as_json(account.build.report, bank, selection), "model": account_json(account)})
+        print_json({**summary_as_json(account.build.report, bank, selection, out), "model": account_json(account)})
     else:
-        show_summary(account.build.report, bank, selection, where, is_waiting=bool(account.open))
+        show_summary(account.build.report, bank, selection, where, out, is_waiting=bool(account.open))
         show_account(account, by_model.export)
     if account.build.stopped is not None:
         raise account.build.stopped
@@ -303,8 +339,8 @@ def build_by_agent(
                     functions = rules.functions
                 account = run_by_agent(plan, store, model, by_model)
                 account.build.report.functions.update(functions)
-                bank = hold_to_quorum(store, choice.min_sources)
-    _show_built(account, bank, selection, where, by_model, as_json)
+                bank = _ship(store, choice)
+    _show_built(account, bank, selection, where, choice.out, by_model, as_json)
 
 
 def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
@@ -331,6 +367,8 @@ class Choice(NamedTuple):
     reassesses: bool
     max_tasks: int = MAX_TASKS
     min_sources: int = 1
+    out: Path | None = None
+    """The file for agents."""
 
 
 class SelectedRuns(NamedTuple):
@@ -395,7 +433,7 @@ def _first(runs: list[Trajectory], rollouts: int) -> Iterator[Trajectory]:
 # The summary
 
 
-def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> dict[str, Any]:
+def summary_as_json(report: BuildReport, bank: Bank, selection: Selection, out: Path | None) -> dict[str, Any]:
     return {
         "packets": selection.tasks.total(),
         "contrastive": selection.contrastive,
@@ -408,17 +446,26 @@ def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> di
         "retired": dict(sorted(report.retired.items())),
         "functions": len(bank.functions),
         "skills": {ability: len(bank.skills_of(ability)) for ability in bank.abilities},
+        "out": str(out) if out else None,
     }
 
 
+BEST_SHOWN = 3
+
+
 def show_summary(
-    report: BuildReport, bank: Bank, selection: Selection, where: str, *, is_waiting: bool = False
+    report: BuildReport,
+    bank: Bank,
+    selection: Selection,
+    where: str,
+    out: Path | None,
+    *,
+    is_waiting: bool = False,
 ) -> None:
-    """`is_waiting`: replies of a model are still to come."""
-    console = Console()
+    """What was learned, how sure it is, and the next command. `is_waiting`: replies of a model are still to come."""
+    console = Console(highlight=False)
     console.print(
-        f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive: some runs passed, "
-        "others failed."
+        f"[bold]{plural(selection.tasks.total(), 'task')}[/], {selection.contrastive:,} with passing and failing runs."
     )
     for ability, count in sorted(selection.left_out().items()):
         kept = selection.tasks[ability] - count
@@ -431,43 +478,58 @@ def show_summary(
     elif not report.changed:
         console.print(_nothing_changed(report, selection.contrastive))
     else:
-        console.print(_decisions(report))
-    if retired := report.decisions["RETIRE"]:
-        console.print(
-            f"{plural(retired, 'lesson')} retired: across all runs, following the rule didn't go with passing "
-            f"clearly enough. `contramem bank history {where}` says why."
-        )
+        console.print(_changes(report))
+    console.print(
+        f"The bank holds [blue]{plural(len(bank.functions), 'Function Card')}[/] (how a tool really behaves) and "
+        f"[green]{plural(len(bank.skills), 'Skill Card')}[/] (when to do what)."
+    )
+    entries = [bank.entries[card.card_id] for card in bank.skills]
+    entries.sort(key=lambda entry: (_rank(entry), -len(entry.support.tasks), entry.card.card_id))
+    for entry in entries[:BEST_SHOWN]:
+        assert isinstance(entry.card, SkillCard)
+        how_sure = f"{entry.support.grade or 'not tested'}, {plural(len(entry.support.tasks), 'task')}"
+        console.print(Text.assemble("  ", (visible(entry.card.title), "green"), (f"  ({how_sure})", "dim")))
+    if few := sum(len(entry.support.tasks) == 1 for entry in entries):
+        console.print(f"{few:,} of them {'rests' if few == 1 else 'rest'} on one task only: more runs would tell.")
     for check, count in sorted(report.refused.items()):
         what = f"{count:,} refused[/] by {check}"
         if check == "guard":
             what = f"{count:,} {'guard' if count == 1 else 'guards'} refused[/], the cards kept without"
-        console.print(f"[yellow]{what}; `contramem bank history {where}` says why.")
-    skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
-    console.print(f"The bank holds [blue]{plural(len(bank.functions), 'Function Card')}[/] and "
-                  f"[green]{plural(len(bank.skills), 'Skill Card')}[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
-    for what, command in (("Look:", f"cards {where}"), ("Ship:", f"freeze {where} --out bank.jsonl")):
-        console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
+        console.print(f"[yellow]{what}; `contramem cards history {where}` says why.")
+    if out is not None:
+        console.print(f"Agents load [bold]{out}[/]; {where} keeps every decision and its reason.", soft_wrap=True)
+    reader = f"guide 'A TASK OF YOURS' --bank {out}" if out else f"cards freeze {where} --out bank.jsonl"
+    for what, following in (("Look:", f"cards list {where}"), ("Next:", reader)):
+        console.print(f"[dim]{what} contramem {following}[/]", soft_wrap=True)  # to be copied as one line
+
+
+def _rank(entry: BankEntry) -> int:
+    """Best grade first, cards without one last."""
+    return GRADES.index(entry.support.grade) if entry.support.grade else len(GRADES)
 
 
 def _nothing_changed(report: BuildReport, contrastive: int) -> str:
     if report.unchanged:
         return "Nothing new: these runs were already learned from. The bank is unchanged."
     if not contrastive:
-        return "Nothing learned: no task has both passing and failing runs (`contramem traces` counts them)."
+        return "Nothing learned: no task has both passing and failing runs (`contramem doctor` counts them)."
     return "Nothing learned: what separates the runs can't be stated as a rule (`contramem contrast` shows it)."
 
 
-def _decisions(report: BuildReport) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("decisions")
-    operations = ("ADD", "PATCH", "MERGE", "NARROW", "NOOP", "RETIRE")
-    for operation in operations:
-        table.add_column(operation, justify="right")
-    for name, counts in (("Function Cards", report.functions), ("Skill Cards", report.decisions)):
-        table.add_row(
-            name, *(f"{counts[operation]:,}" if counts[operation] else "[dim]·[/]" for operation in operations)
-        )
-    return table
+_DONE = {
+    "ADD": "added", "PATCH": "refined", "MERGE": "merged", "NARROW": "narrowed", "NOOP": "confirmed",
+    "RETIRE": "retired because all runs together don't bear them out",
+}  # fmt: skip
+
+
+def _changes(report: BuildReport) -> str:
+    """A sentence such as: Function Cards: 28 added. Skill Cards: 32 added, 20 retired."""
+    counted = {"Function Cards": report.functions, "Skill Cards": report.decisions}
+    lists = {
+        name: ", ".join(f"{counts[operation]:,} {done}" for operation, done in _DONE.items() if counts[operation])
+        for name, counts in counted.items()
+    }
+    return " ".join(f"{name}: {listed}." for name, listed in lists.items() if listed)
 
 
 # Why a build made few Skill Cards

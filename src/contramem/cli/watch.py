@@ -1,4 +1,4 @@
-"""`contramem watch` learns from runs as they appear; `contramem bank rollback` goes back to an earlier bank."""
+"""`contramem watch` learns from runs as they appear."""
 
 from __future__ import annotations
 
@@ -81,21 +81,3 @@ def _line(done: WatchRound, serve: Path) -> str:
     if not done.served:
         return f"{runs} read. Nothing new to serve."
     return f"{runs} read. {serve} is served now: {done.added} added, {done.changed} changed, {done.removed} removed."
-
-
-@click.command(cls=SectionedCommand)
-@click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--to", type=int, metavar="N", help="Number of the bank (default: the one before that was never taken back)."
-)
-@click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
-def rollback(served: Path, to: int | None, only_list: bool) -> None:
-    """Go back to an earlier bank that `contramem watch` kept beside FILE."""
-    from contramem.bank.kept_banks import kept_banks, roll_back
-
-    if only_list:
-        for bank in kept_banks(served):
-            click.echo(f"{bank.number:>6}  sha256 {bank.content}")
-        return
-    bank = roll_back(served, to)
-    click.echo(f"{served} is bank {bank.number} again, sha256 {bank.content}.")

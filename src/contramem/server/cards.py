@@ -1,6 +1,6 @@
 """Cards in the explorer: the list, one card with everything known about it, the ledger as a timeline, and review.
 
-Review makes the same checks and the same ledger as `contramem bank review`. A form contains the digest of what its
+Review makes the same checks and the same ledger as `contramem cards review`. A form contains the digest of what its
 reader saw. If somebody else decided in the meantime, nothing is recorded and nothing is lost: the page comes back with
 both texts."""
 

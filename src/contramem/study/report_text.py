@@ -115,7 +115,7 @@ def _advise_against(report: TrialReport) -> str:
     template = getattr(guard, "template", "")
     if template in ("existence", "last", "at_least") and not guard.when:  # type: ignore[union-attr]
         return f"`{template}` without `when` asks for it in every run, of whatever kind. Add a `when`, or give a kind."
-    return "Passing runs break it: look at some with show_runs (contramem runs) and find the condition that is missing."
+    return "Passing runs break it: look at some (show_runs, `author runs`) and find the condition that is missing."
 
 
 def _advise_after_look(report: TrialReport, confirmation: Confirmation) -> str:
@@ -176,7 +176,7 @@ def _silence_lines(report: ExplainReport) -> Iterator[str]:
     )
     more = [f"function {function} ({tasks} open tasks)" for function, tasks in report.elsewhere[:MAX_CHANGES]]
     more += [f"everything (--all, {_count(report.kept_back, 'more task')})"] if report.kept_back else []
-    look = "Look at its runs call by call (show_runs, contramem runs)"
+    look = "Look at its runs call by call (show_runs, contramem author runs)"
     yield f"   {look}" + (f", or explain with {', '.join(more)}." if more else ".")
 
 

@@ -223,7 +223,7 @@ class RunSet:
                 return kind
         names = [kind.name for kind in self.kinds]
         raise UsageError(
-            f"there is no kind of task {name!r}{nearest(name, names)} show_kinds (contramem kinds) lists them."
+            f"there is no kind of task {name!r}{nearest(name, names)} show_kinds (contramem author kinds) lists them."
         )
 
     @cached_property

@@ -69,7 +69,7 @@ def _show_task(task: str, runs: Sequence[StudyRun]) -> str:
     request = _cut(" ".join(runs[0].trajectory.task.split()), MAX_REQUEST)
     if any(len(text) > shown.limit_of(text) for text in shown.results):
         whole = f"SELECT call, result FROM calls JOIN runs USING (run_id) WHERE task = '{task}'"
-        more += f"\n(Results with ... are cut. The whole: {whole}, by query_runs or contramem query.)"
+        more += f"\n(Results with ... are cut. The whole: {whole}, by query_runs or contramem author query.)"
     return f"# {task}\nrequest: {request}\n" + "\n".join(blocks) + more
 
 

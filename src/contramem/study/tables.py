@@ -1,6 +1,6 @@
 """The runs as tables for SQL: read-only and without access to the disk. Values are not masked: it is your machine.
 
-SCHEMA describes the tables; `contramem query --schema` prints it and docs/authoring.md shows it.
+SCHEMA describes the tables; `contramem author query --schema` prints it and docs/authoring.md shows it.
 """
 
 from __future__ import annotations

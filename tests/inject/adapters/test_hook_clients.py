@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 from strict_provider import assert_cacheable
 
-from contramem.cli.hook import hook
+from contramem.cli.connect import hook
 from contramem.inject.hook.wire import end
 from contramem.inject.injections import read_log
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from hook_events import prompt
 
-from contramem.cli.hook import hook
+from contramem.cli.connect import hook
 from contramem.errors import UsageError
 from contramem.inject.hook.install import EVENTS
 

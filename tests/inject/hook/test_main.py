@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hook_events import call, context, prompt
 
-from contramem.cli.hook import hook
+from contramem.cli.connect import hook
 from contramem.inject.hook.install import hook_command
 from contramem.inject.hook.place import HookOptions, HookPlace
 

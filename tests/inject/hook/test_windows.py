@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 
 MODULES = ("inject.hook.client", "inject.hook.__main__", "inject.hook.server", "inject.hook.install", "inject.run",
-           "bank.store", "bank.frozen", "whole_file", "cli.hook", "cli.build", "engine", "watch")
+           "bank.store", "bank.frozen", "whole_file", "cli.connect", "cli.build", "engine", "watch")
 
 def load():
     return [__import__(f"contramem.{name}", fromlist=["x"]) for name in MODULES]

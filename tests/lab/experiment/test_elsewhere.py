@@ -70,7 +70,7 @@ def test_it_builds_the_memories_then_asks_for_the_runs_and_then_compares_them(fi
 
 def test_a_bank_that_is_given_is_used_as_it_is(file, tmp_path):
     build(tmp_path / "cards.db", tmp_path / "reference.jsonl")
-    contramem("bank", "freeze", tmp_path / "cards.db", "--out", tmp_path / "bank.jsonl")
+    contramem("cards", "freeze", tmp_path / "cards.db", "--out", tmp_path / "bank.jsonl")
     file.write_text(TEXT + '[construction]\nbank = "bank.jsonl"\n')
     runs_of("scripted-hasty", tmp_path / "runs" / "none" / "agent" / "runs.jsonl")
     contramem("lab", "experiment", "run", file, "--out", tmp_path / "out")
@@ -80,7 +80,7 @@ def test_a_bank_that_is_given_is_used_as_it_is(file, tmp_path):
 
 def test_a_given_bank_that_knows_a_held_out_task_is_refused(file, tmp_path, capsys):
     build(tmp_path / "cards.db", tmp_path / "reference.jsonl")
-    contramem("bank", "freeze", tmp_path / "cards.db", "--out", tmp_path / "bank.jsonl")
+    contramem("cards", "freeze", tmp_path / "cards.db", "--out", tmp_path / "bank.jsonl")
     text = TEXT.replace('"drive_cold_morning", "drive_cruise_65"', '"drive_lights_on"')
     file.write_text(text + '[construction]\nbank = "bank.jsonl"\n')
     said = complaint(capsys, "lab", "experiment", "run", file, "--out", tmp_path / "out")

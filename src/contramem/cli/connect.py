@@ -1,13 +1,18 @@
-"""`contramem hook`: guidance for Claude Code and Codex through their hooks."""
+"""`contramem connect`: a bank for Claude Code and Codex (hooks), MCP clients, and agent frameworks."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from contramem.cli import Group
+from contramem.errors import UsageError
 
 if TYPE_CHECKING:
     from contramem.inject.hook.install import Client, InstalledHook
@@ -110,7 +115,6 @@ def install(
     as_json: bool,
 ) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
-    from contramem.errors import UsageError
     from contramem.inject.hook import install as hook_install
     from contramem.inject.loaded_bank import bank_at
     from contramem.retrieve.profiles import profile_named
@@ -240,3 +244,71 @@ def _check(command: str, project: Path) -> tuple[str, str]:
     if is_switched_off():
         return "", f"off: {OFF} is set."
     return f"works: {where}, {len(bank.skills)} Skill Cards, {len(bank.functions)} Function Cards.", ""
+
+
+# MCP
+
+
+@click.command()
+@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store (used as if frozen now).")
+@click.option("--profile", metavar="P", help="Retrieval profile; by default the one stored in the bank.")
+@click.option("--log", metavar="FILE", help="Append what is shown to this inject log.")
+@click.option("--record", metavar="FILE", help="Record runs in this file, as traces that `contramem build` reads.")
+@click.option("--redact", is_flag=True, help="With --record: write no values of tasks, arguments and results.")
+@click.option("--author", "runs", metavar="RUNS", help="Serve the instruments of an author over RUNS instead.")
+@click.option("--by", default="agent", show_default=True, metavar="NAME", help="With --author: who proposes.")
+def mcp(
+    bank: str, profile: str | None, log: str | None, record: str | None, redact: bool, runs: str | None, by: str
+) -> None:
+    """Serve BANK to an MCP client over standard input and output: guidance for a task, cards of functions.
+
+    With --author, serve the instruments to learn from RUNS and to propose cards to BANK, which has to be a store.
+    """
+    if runs is not None:
+        from contramem.cli.author import serve_author
+
+        return serve_author(runs, bank, by)
+    try:
+        from contramem.inject.mcp_server import server
+    except ImportError as error:
+        raise UsageError("the MCP server needs the mcp package: pip install 'contramem[mcp]'.") from error
+    from contramem.inject.loaded_bank import bank_at
+    from contramem.inject.recording import RunRecording
+    from contramem.inject.run import Memory
+
+    recording = RunRecording(record, redact=redact) if record else None
+    return server(Memory(bank_at(bank), log=log, record=recording), profile).run()
+
+
+# Frameworks
+
+FRAMEWORKS = (
+    "pydantic-ai", "langchain", "openai-agents", "inspect-ai", "claude-agent-sdk", "google-adk", "strands",
+    "smolagents", "autogen", "crewai", "llama-index", "wrapper",
+)  # fmt: skip
+"""Names of the adapters; `wrapper` is for a loop of your own."""
+_EXTRAS = {"inspect-ai": "contramem[inspect]", "wrapper": "contramem"}
+
+
+@click.group(cls=Group)
+def connect() -> None:
+    """Connect a bank to an agent: hooks, MCP, or a few lines of Python."""
+
+
+@connect.command()
+@click.argument("name", type=click.Choice(FRAMEWORKS))
+@click.option("--bank", default="bank.jsonl", show_default=True, metavar="BANK", help="Bank to load.")
+def framework(name: str, bank: str) -> None:
+    """Print what a framework needs: the package, the lines to add, and what counts as a run."""
+    module = f"contramem.inject.adapters.{name.replace('-', '_')}"
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None, module
+    usage = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))  # without the framework itself
+    click.echo(f"pip install '{_EXTRAS.get(name, f'contramem[{name}]')}'\n")
+    click.echo("from contramem import Memory")
+    click.echo(f"from {module} import ...\n")
+    click.echo(f"memory = Memory.load({bank!r})\n\n{usage}\n\nWhole examples: docs/integrations.md")
+
+
+connect.add_command(hook)
+connect.add_command(mcp)
