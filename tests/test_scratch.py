@@ -32,7 +32,7 @@ def wait():
         print("ready", flush=True)
         time.sleep(60)
 
-cli.COMMANDS["wait"] = "__main__:wait"
+cli.cli.add_command(wait)
 cli.main(["wait"])
 """
 

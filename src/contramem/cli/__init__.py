@@ -98,7 +98,7 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.places:
-            return None
+            return super().get_command(ctx, name)
         module, _, attribute = self.places[name].where.partition(":")
         command: click.Command = getattr(importlib.import_module(f"{self._package}.{module}"), attribute)
         return command
