@@ -26,7 +26,7 @@ from contramem.build.model.rounds import BuildPlan
 from contramem.build.rules.author import RuleAuthor
 from contramem.collection.runs import Collection
 from contramem.errors import UsageError
-from contramem.inject.budget import text_of
+from contramem.inject.guidance import text_of
 from contramem.inject.provider import TextMemory
 from contramem.inject.run import Memory
 from contramem.llm.client import Stage

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
@@ -30,7 +30,7 @@ from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
 from contramem.guards.actions import actions_of_run
 from contramem.guards.guard import Guard, parse_guard
 from contramem.guards.watch import GuardMonitor, guards_of_card
-from contramem.inject.rule_lines import rule_line_of
+from contramem.inject.guidance import Writer
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import PROFILES
@@ -378,7 +378,7 @@ def _prior_score(guard: Guard, weight: float, learned: GuardWeights) -> float:
 
 
 class CardGuards:
-    """The guards of the cards that an agent is shown at the start of a task, in full or in the list of rules."""
+    """The guards of the cards that an agent is shown at the start of a task, in full or as a sentence."""
 
     def __init__(self, bank: Bank) -> None:
         entries = [entry for entry in bank.entries.values() if entry.status in ("active", "pinned")]
@@ -391,6 +391,7 @@ class CardGuards:
             requests={entry.card.card_id: entry.support.request_words for entry in entries},
         )
         self._abilities = {card.ability for card in cards}
+        self._writer = Writer()
 
     def weights(self, contest: TaskContest) -> Weights:
         """The weight of each guard: full if no passing run contradicted it, otherwise less."""
@@ -406,12 +407,10 @@ class CardGuards:
                 weights[guard] = CARD_WEIGHT * _trust(self._support[card_id].get(str(guard)))
         return weights
 
-    def _find_shown(self, query: Query) -> Iterator[SkillCard]:
-        """Cards in full, then those that have a line in the list of rules."""
-        retrieved = self._retriever.retrieve(query, PROFILES["default"])
-        in_full = (hit.card for hit in retrieved.skills)
-        in_lines = (hit.card for hit in retrieved.listed if isinstance(hit.card, SkillCard) and rule_line_of(hit.card))
-        yield from (card for card in (*in_full, *in_lines) if isinstance(card, SkillCard))
+    def _find_shown(self, query: Query) -> list[SkillCard]:
+        """The skills that the guidance of a run would show, in full or as a sentence."""
+        profile = PROFILES["default"]
+        return self._writer.at_start(self._retriever.retrieve(query, profile), profile).skills
 
 
 def _trust(support: GuardSupport | None) -> float:

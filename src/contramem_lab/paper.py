@@ -19,7 +19,7 @@ from contramem.evaluate.report.comparison import evolution_section
 from contramem.evaluate.report.table import Cell, Row, difference_cell, with_sign
 from contramem.evaluate.report.tables import p_value
 from contramem.evaluate.stats import mcnemar
-from contramem.inject.budget import text_of
+from contramem.inject.guidance import text_of
 from contramem.traces.read import read_traces
 from contramem_lab.jobs import ResultFolder
 from contramem_lab.memory import BANK

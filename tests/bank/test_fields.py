@@ -14,7 +14,7 @@ from contramem.bank.card import Evidence, Skill, SkillCard, SkillDelta
 from contramem.bank.fields import SKILL_FIELDS, SkillField
 from contramem.bank.render import card_markdown, card_panel
 from contramem.build.model.replies import card_shape
-from contramem.inject.budget import text_of
+from contramem.inject.guidance import text_of
 from contramem.validate.case import Case
 
 GROUPS: dict[str, type[BaseModel]] = {"skill": Skill, "evidence": Evidence}

@@ -13,7 +13,7 @@ from contramem.bank.frozen import freeze, parse_frozen
 from contramem.bank.provenance import sentences_of, trace_sentences
 from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import Store, open_store
-from contramem.inject.budget import text_of
+from contramem.inject.guidance import text_of
 from contramem.pipeline import learn
 
 

@@ -21,7 +21,6 @@ def bank_path(tmp_path_factory):
         support = CardSupport(
             taught_by=[digest(key) for key in card.pop("taught_by", [])],
             scope=card.pop("scope", None),
-            call_lists=card.pop("call_lists", ()),
         )
         kind = FunctionCard if "tool" in card else SkillCard
         holdings[card["card_id"]] = BankEntry(card=kind.model_validate(card), support=support)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from contramem.bank.card import FunctionCard, Skill, SkillCard
 from contramem.counting import _load_counter, count_tokens
-from contramem.inject.budget import CardText, Size, fit, text_of
+from contramem.inject.guidance import CardText, Size, fit, text_of
 
 lines = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=40)
 
@@ -94,3 +94,19 @@ def test_a_bare_function_card_has_no_empty_fields():
         card_id="function::A.f", tool="A.f", app="A", function="f", what_it_does="Does it.", returns="Nothing."
     )
     assert text_of(card).lines == ("### A.f", "Does: Does it.", "Returns: Nothing.")
+
+
+@pytest.mark.parametrize(
+    ("done", "is_told"),
+    [("`pay` is called with cents if the unit is open.", False), ("The customer has a receipt.", True)],
+)
+def test_a_completion_is_told_only_where_it_says_more_than_the_rule(done, is_told):
+    card = skill(rule="Call `pay` with cents if the unit is open.", done=[done])
+    assert any(line.startswith("Done when") for line in text_of(card, lean=True).lines) == is_told
+    assert text_of(card).lines[3].startswith("Done when"), "as in the paper"
+
+
+def test_a_title_that_was_cut_is_never_shown_where_the_paper_does_not_ask_for_it():
+    card = skill(title="Call pay with the lowest of those whose state is …", functions_used=("Shop.pay", "Shop.find"))
+    assert text_of(card, lean=True).lines[0] == "### About `pay`"
+    assert text_of(card).lines[0].endswith("…")

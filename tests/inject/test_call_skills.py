@@ -1,4 +1,4 @@
-"""A request may use words that no card has. A line of the card is listed at the start; a call brings the whole card."""
+"""Cards and calls: what holds a call, what comes with a card's function, and what comes beside a result."""
 
 from __future__ import annotations
 
@@ -50,9 +50,11 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.load(tmp_path / "bank.jsonl")
 
 
-def test_a_call_that_goes_against_a_card_of_the_list_is_held_with_the_whole_card(memory: Memory) -> None:
+def test_a_call_that_goes_against_a_card_that_was_shown_as_a_sentence_is_held_with_the_whole_card(
+    memory: Memory,
+) -> None:
     run = GuidedRun(memory.start(REQUEST))
-    assert "- `book_inspection`: book the slot with the fewest visits." in run.guidance
+    assert "`book_inspection`:\n- When: You are about to book an inspection" in run.guidance
     assert "### Inspections: slot" not in run.guidance
     run.tell("office.list_slots", {}, SLOTS)
     text = run.hold(BOOK, {"slot_id": "S1"}, ends_run=False)
@@ -81,25 +83,52 @@ def test_what_would_have_held_a_call_comes_with_its_result_once(memory: Memory) 
     assert run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"}) == ""
 
 
-def test_a_call_that_goes_against_a_card_that_was_never_shown_is_made_and_the_card_comes_with_its_result(
+NOTHING = replace(PROFILES["default"], budget_tokens=0)
+"""At the start there is no room for any card."""
+
+
+def test_a_call_that_goes_against_a_card_that_was_not_shown_is_held_with_it(memory: Memory) -> None:
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
+    assert run.guidance == ""
+    assert "Inspections" not in run.tell("office.list_slots", {}, SLOTS)
+    text = run.hold(BOOK, {"slot_id": "S1"}, ends_run=False)
+    assert text is not None and "### Inspections: slot" in text
+
+
+def test_a_call_that_agrees_with_a_card_that_was_not_shown_is_made_and_the_card_comes_with_its_result_once(
     memory: Memory,
 ) -> None:
-    profile = replace(PROFILES["default"], rule_list_tokens=0)
-    run = GuidedRun(memory.start(REQUEST, profile=profile))
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
     run.tell("office.list_slots", {}, SLOTS)
-    assert run.hold(BOOK, {"slot_id": "S1"}, ends_run=False) is None
-    note = run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"})
-    assert "### Inspections: slot" in note and "About that call" in note
-    assert run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"}) == "", "once"
+    assert run.hold(BOOK, {"slot_id": "S2"}, ends_run=False) is None
+    assert "Book the slot with the fewest visits." in run.tell(BOOK, {"slot_id": "S2"}, {"booked": "S2"})
+    assert run.tell(BOOK, {"slot_id": "S2"}, {"booked": "S2"}) == ""
+
+
+def test_a_read_brings_the_rules_that_name_it_guard_or_no_guard() -> None:
+    plain = card("plain", BOOK, "Book mornings only.").model_copy(
+        update={"functions_used": (BOOK, "office.list_slots")}
+    )
+    memory = Memory(parse_frozen(freeze(Bank({plain.card_id: BankEntry(card=plain)})), "bank"))
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
+    assert "Book mornings only." in run.tell("office.list_slots", {}, SLOTS)
+    assert GuidedRun(memory.start(REQUEST)).tell("office.list_slots", {}, SLOTS) == "", "the start showed it"
+
+
+def test_the_description_of_a_tool_has_the_rule_about_it_that_the_start_had_no_room_for(memory: Memory) -> None:
+    run = memory.start(REQUEST, profile=NOTHING)
+    assert "Book the slot with the fewest visits." in run.describe("book_inspection")
+    assert run.describe("book_inspection") == run.describe("book_inspection")
+    assert memory.start(REQUEST).describe("book_inspection") == ""
 
 
 def test_a_failed_call_brings_no_skill_card_beside_its_error(memory: Memory) -> None:
-    run = GuidedRun(memory.start(REQUEST, profile=replace(PROFILES["default"], rule_list_tokens=0)))
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
     run.tell("office.list_slots", {}, SLOTS)
     assert "Inspections" not in run.tell(BOOK, {"slot_id": "S1"}, error="no such slot")
 
 
-def test_a_line_of_the_list_asks_for_nothing_at_the_end(memory: Memory) -> None:
+def test_a_card_that_was_shown_as_a_sentence_asks_for_nothing_at_the_end(memory: Memory) -> None:
     run = memory.start(REQUEST)
     assert "skill::slot" in run.guidance.listed
     guided = GuidedRun(run)
@@ -124,11 +153,13 @@ def test_a_call_that_would_break_a_guard_for_good_is_told_what_it_breaks(memory:
     assert text is not None and "Do not name the inspector." in text and "would break" in text
 
 
-def test_the_card_comes_before_a_call_whatever_the_arguments_once(memory: Memory) -> None:
-    run = memory.start(REQUEST)
+def test_a_card_that_was_not_shown_comes_before_a_call_whatever_the_arguments_once(memory: Memory) -> None:
+    run = memory.start(REQUEST, profile=NOTHING)
     note = run.before_call(BOOK, {"slot_id": "S2"})
     assert note is not None and note.card_ids == ("skill::slot",)
     assert run.before_call(BOOK, {"slot_id": "S2"}) is None
+    warning = memory.start(REQUEST).before_call(BOOK, {"slot_id": "S2"})
+    assert warning is not None and "fewest visits" not in warning.text, "the start showed it"
 
 
 def test_a_card_that_the_start_showed_in_full_is_not_shown_again(memory: Memory) -> None:
@@ -147,5 +178,6 @@ def test_no_card_comes_before_a_call_of_the_task_that_taught_it() -> None:
     support = CardSupport(taught_by=(digest("t1"),))
     bank = Bank({QUIET.card_id: BankEntry(card=QUIET, support=support)})
     memory = Memory(parse_frozen(freeze(bank), "bank"))
-    assert memory.start(REQUEST, task_id="t1").before_call(BOOK, {"slot_id": "S1"}) is None
-    assert memory.start(REQUEST, task_id="t2").before_call(BOOK, {"slot_id": "S1"}) is not None
+    for task, comes in (("t1", False), ("t2", True)):
+        run = memory.start(REQUEST, task_id=task, profile=NOTHING)
+        assert (run.before_call(BOOK, {"slot_id": "S1"}) is not None) == comes

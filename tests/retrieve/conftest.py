@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.support import CallList
 from contramem.retrieve.retriever import Retriever
 from contramem.traces.trajectory import digest
 
@@ -15,7 +14,6 @@ def retriever():
     cards = json.loads(Path(__file__).with_name("sample_cards.json").read_text(encoding="utf-8"))
     taught_by = {card["card_id"]: [digest(key) for key in card.pop("taught_by", [])] for card in cards}
     scopes = {card["card_id"]: scope for card in cards if (scope := card.pop("scope", None))}
-    call_lists = {card.get("tool"): tuple(map(CallList.model_validate, card.pop("call_lists", ()))) for card in cards}
     functions = [FunctionCard.model_validate(card) for card in cards if "tool" in card]
     skills = [SkillCard.model_validate(card) for card in cards if "ability" in card]
-    return Retriever(skills, functions, taught_by, scopes, call_lists=call_lists)
+    return Retriever(skills, functions, taught_by, scopes)

@@ -165,7 +165,7 @@ def test_profiles_equal_the_table_of_the_design():
         "small": (1, 0, "never"),
     }
     assert (TIME.universal_skills, TIME.verb_intent, TIME.final_reminder) == (2, True, True)
-    assert (PROFILES["small"].budget_tokens, PROFILES["small"].brief) == (120, True)
+    assert (PROFILES["small"].budget_words, PROFILES["small"].brief) == (150, True)
 
 
 @pytest.mark.parametrize("profile", ["gaia2", "time", "appworld"])

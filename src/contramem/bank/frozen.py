@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
-from contramem.bank.support import CallLists, CardSupport, Grade, GuardCountsByText, Names, Scope
+from contramem.bank.support import CardSupport, Grade, GuardCountsByText, Names, Scope, drop_call_lists
 from contramem.errors import BankFileError
 from contramem.whole_file import replacing
 
@@ -57,10 +57,10 @@ class FrozenFunction(FunctionCard):
     kind: Literal["function"] = "function"
     request_words: Names = ()
     """Words of requests that were solved with the function. Used for retrieval, never shown to agents."""
-    call_lists: CallLists = ()
-    """The calls of passing runs that ended in this write, for small models."""
     single_source: bool = False
     """Whether runs of only one source support the card. Agents are told so."""
+
+    _drop_call_lists = model_validator(mode="before")(drop_call_lists)
 
 
 class FrozenSkill(SkillCard):
@@ -78,15 +78,7 @@ class FrozenSkill(SkillCard):
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_call_lists(cls, fields: Any) -> Any:
-        """Earlier versions wrote them here; Function Cards have them now."""
-        return (
-            {name: value for name, value in fields.items() if name != "call_lists"}
-            if "call_lists" in fields
-            else fields
-        )
+    _drop_call_lists = model_validator(mode="before")(drop_call_lists)
 
 
 FrozenCard = FrozenFunction | FrozenSkill
@@ -207,7 +199,6 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
         return FrozenFunction(
             **fields,
             request_words=entry.support.request_words,
-            call_lists=entry.support.call_lists,
             single_source=_is_single(entry),
         )
     support = entry.support
@@ -231,10 +222,8 @@ def _is_single(entry: BankEntry) -> bool:
 def frozen_line(card: FrozenCard) -> bytes:
     fields = card.model_dump(mode="json")
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
-    if isinstance(card, FrozenFunction):  # empty fields are left out, so that older versions can read the line
-        for name in ("request_words", "call_lists"):
-            if not fields[name]:
-                del fields[name]
+    if isinstance(card, FrozenFunction) and not card.request_words:  # so that older versions can read the line
+        del fields["request_words"]
     if not card.single_source:
         del fields["single_source"]
     return msgspec.json.encode(first | fields) + b"\n"
@@ -249,7 +238,7 @@ def thaw(card: FrozenCard) -> BankEntry:
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     sources = (UNNAMED_SOURCE,) if card.single_source else ()
     if isinstance(card, FrozenFunction):
-        support = CardSupport(sources=sources, request_words=card.request_words, call_lists=card.call_lists)
+        support = CardSupport(sources=sources, request_words=card.request_words)
         return BankEntry(card=text, support=support)
     support = CardSupport(
         sources=sources,

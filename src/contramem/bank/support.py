@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     model_serializer,
+    model_validator,
 )
 
 from contramem.bank.card import Strict
@@ -29,29 +29,11 @@ Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set
 """A set, sorted so that it is always stored as the same bytes."""
 
 
-class CallList(Strict):
-    """What most passing runs of a task called, up to their last write."""
-
-    calls: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Each function once, in the order of the first calls; the write is the last."""
-    request: str = ""
-    """The words of the task's request, as terms. Searched, never shown."""
-    taught_by: Names = ()
-    """Digests of task id, task text and scenario, so that a task is not shown its own list."""
-
-
-def _sort_lists(lists: tuple[CallList, ...]) -> tuple[CallList, ...]:
-    return tuple(sorted(set(lists), key=lambda item: (item.calls, item.request, item.taught_by)))
-
-
-def _read_names(lists: object) -> object:
-    """Stores of earlier versions only have the names of the calls."""
-    if not isinstance(lists, list | tuple):
-        return lists
-    return tuple({"calls": item} if isinstance(item, list | tuple) else item for item in lists)
-
-
-CallLists = Annotated[tuple[CallList, ...], BeforeValidator(_read_names), AfterValidator(_sort_lists)]
+def drop_call_lists(fields: Any) -> Any:
+    """The fields of a card or its support without the lists of calls that banks of earlier versions have."""
+    if not isinstance(fields, dict) or "call_lists" not in fields:
+        return fields
+    return {name: value for name, value in fields.items() if name != "call_lists"}
 
 
 def rename_key(fields: dict[str, Any], name: str, stored: str) -> dict[str, Any]:
@@ -109,9 +91,6 @@ class CardSupport(Strict):
     """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
     request_words: Names = ()
     """The words of each request that taught the card, masked and unordered. Searched, never shown."""
-    call_lists: CallLists = ()
-    """For a Function Card: the calls of passing runs that ended in this write. Small models see them as a numbered
-    list."""
     arguments: dict[str, ArgumentFacts] = Field(default_factory=dict)
     """For a Function Card: what the calls show about each argument, for comparison with guards (settlement.py)."""
     scope: Scope | None = None
@@ -120,6 +99,8 @@ class CardSupport(Strict):
     guard_counts: GuardCountsByText = Field(default_factory=dict, validation_alias="support")
     """By guard, as the card writes it; for a card that a query checks, by what identifies the query. Stored as
     `support`."""
+
+    _drop_call_lists = model_validator(mode="before")(drop_call_lists)
 
     @model_serializer(mode="wrap")
     def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -139,7 +120,6 @@ class CardSupport(Strict):
             contradicted_by=self.contradicted_by + more.contradicted_by,
             taught_by=self.taught_by + more.taught_by,
             request_words=self.request_words + more.request_words,
-            call_lists=self.call_lists + more.call_lists,
             arguments=self.arguments | more.arguments,
             scope=more.scope or self.scope,
             grade=more.grade or self.grade,

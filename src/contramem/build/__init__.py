@@ -10,7 +10,7 @@
                   or a person worded, judged only on tasks that triggers.py finds for them; reassessment.py: the
                   possible results; scopes.py: cards for every task, or for the end of one
     deltas.py     reuse the deltas of another ledger; recheck.py: check the cards in service again;
-                  call_lists.py: what passing runs called, for small models; thin.py: why there are few cards
+                  thin.py: why there are few cards
 
 By rules: functions/ writes Function Cards, one file per field; rules/ writes Skill Cards, one file per kind of rule.
 

@@ -17,7 +17,6 @@ from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
-from contramem.build.call_lists import CallListsByWrite
 from contramem.build.evidence import Provenance
 from contramem.build.functions.facts import gather_argument_facts
 from contramem.build.functions.requests import RequestsByFunction
@@ -60,7 +59,7 @@ class BankBuild:
         self._reassesses = reassesses and not append_only
         self._functions = set[str]()
         self._at_hand = at_hand
-        self._gathered: tuple[Sequence[Packet], tuple[RequestsByFunction, CallListsByWrite]] | None = None
+        self._gathered: tuple[Sequence[Packet], RequestsByFunction] | None = None
 
     @property
     def bank(self) -> Bank:
@@ -145,20 +144,18 @@ class BankBuild:
         called = {(call.task_key, call.cite.run) for call in observations}
         sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
         function = observations[0].function
-        requests, call_lists = self._by_function(packets)
-        words = requests.words_for(function)
+        words = self._requests_by_function(packets).words_for(function)
         return CardSupport(
             tasks=tuple({key for key, _ in called}),
             sources=tuple(sources),
             request_words=(words,) if words else (),
-            call_lists=call_lists.lists_for(function),
             arguments=gather_argument_facts(function, observations),
         )
 
-    def _by_function(self, packets: Sequence[Packet]) -> tuple[RequestsByFunction, CallListsByWrite]:
-        """What the packets say about all functions of a build, computed once."""
+    def _requests_by_function(self, packets: Sequence[Packet]) -> RequestsByFunction:
+        """The requests of these packets, gathered once for all functions of a build."""
         if self._gathered is None or self._gathered[0] is not packets:
-            self._gathered = packets, (RequestsByFunction(packets), CallListsByWrite(packets))
+            self._gathered = packets, RequestsByFunction(packets)
         return self._gathered[1]
 
     # Skill Cards

@@ -82,7 +82,7 @@ def _as_json(run: Run) -> dict[str, Any]:
         "text": guidance.text,
         "tokens": guidance.tokens,
         "encoding": guidance.encoding,
-        "budget_tokens": run.profile.budget_at_start,
+        "budget_tokens": run.profile.budget_tokens,
         "profile": run.profile.name,
         "hits": [hit.as_json() for hit in guidance.hits],
         "shortened": guidance.shortened,
@@ -101,21 +101,20 @@ def _explain(run: Run, more: Run) -> None:
         console.width = 120
     console.print()
     console.print(
-        f"[bold]{guidance.tokens}[/] of {run.profile.budget_at_start} tokens ({guidance.encoding}), "
+        f"[bold]{guidance.tokens}[/] of {run.profile.budget_tokens} tokens ({guidance.encoding}), "
         f"profile [bold]{run.profile.name}[/]",
     )
     if retrieval is None:
         return
     apps = ", ".join(sorted(retrieval.apps)) or "not told by its words"
     console.print(f"apps of the task: {apps}", markup=False)
-    listed = tuple(hit for hit in guidance.hits if hit.listed)
-    for title, hits in (
-        ("Skills", retrieval.skills),
-        ("Functions", retrieval.functions),
-        ("Skills, one line each", listed),
-    ):
+    for title, hits in (("Skills", retrieval.skills), ("Functions", retrieval.functions)):
         if hits:
             console.print(_table(title, hits, run))
+    if guidance.listed_cards:
+        console.print("Skills, one sentence each", style="bold")
+        for card in guidance.listed_cards:
+            console.print(f"  {card.title}  [dim]{card.card_id}[/]")
 
 
 def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
@@ -141,8 +140,8 @@ def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
 
 def _verdict(hit: Hit, run: Run) -> str:
     """Why the agent does not get this card in full; empty if it does."""
-    if hit.card.card_id in run.guidance.listed and not hit.listed:
-        return "one line: see below"
+    if hit.card.card_id in run.guidance.listed:
+        return "one sentence: see below"
     if hit.card.card_id in run.guidance.card_ids:
         return ""
     if hit.card.card_id in run.guidance.left_out:

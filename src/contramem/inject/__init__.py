@@ -1,8 +1,7 @@
 """From hits and a running agent to guidance.
 
     run.py         Memory and Run: `memory.start(task)`, `run.guidance`, `run.before_call(...)`, `run.pending()`
-    guidance.py    the text within its budget; budget.py renders cards and cuts them between fields
-    rule_lines.py  a Skill Card as one line of the list of rules; shown_skills.py keeps which cards a run was shown how
+    guidance.py    cards as texts within a budget; shown_skills.py keeps which cards a run was shown how
     log.py         logs what was shown and how runs ended; injections.py summarizes the log
     recording.py   records whole runs, which `contramem build` and `contramem watch` read
     loaded_bank.py the bank that is served, reloaded when its file changes; switch.py turns memory off

@@ -14,7 +14,7 @@ from pathlib import Path
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.render import card_markdown
 from contramem.errors import BankFileError
-from contramem.inject.budget import beyond_description, in_lines
+from contramem.inject.guidance import beyond_description, in_lines
 from contramem.prompts import render
 from contramem.validate.case import Case
 from contramem.validate.privacy import Privacy

@@ -1,47 +1,51 @@
-"""Guidance: the text that an agent is shown at task start, before a call or before the end, within its budget."""
+"""Guidance: the text that an agent is shown at task start, before a call, beside a result or before the end.
+
+At task start everything is shown that the agent can use, while it fits into the budget: the cards that fit the request
+in full, every other skill as one sentence, grouped by function. A text never has a card in part where the rest would
+be needed to follow it: fields that are left out are the last ones, which only add to the rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from sys import maxsize
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.fields import SKILL_FIELDS, SkillField
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
-from contramem.inject.budget import (
-    CardText,
-    Size,
-    bare,
-    bare_name,
-    beyond_description,
-    brief_text_of,
-    fit,
-    lesson_of,
-    list_text_of,
-    size,
-    sources_of,
-    text_of,
-)
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
-from contramem.retrieve.retriever import Retrieval
+from contramem.retrieve.retriever import Retrieval, SkillSet, deciding_functions
+from contramem.retrieve.stems import stem
+from contramem.retrieve.tokens import tokenize
 
 if TYPE_CHECKING:
     from contramem.guards.watch import Obligation
-    from contramem.inject.rule_lines import RuleLine
 
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"
 BEFORE_FINAL = "inject/prompts/before_final.jinja"
 CALL_SKILLS = "inject/prompts/call_skills.jinja"
+CALL_RULES = "inject/prompts/call_rules.jinja"
 OBLIGATIONS = "inject/prompts/obligations.jinja"
-COMMAND = "inject/prompts/command.jinja"
 REPEATED_CALL = "inject/prompts/repeated_call.jinja"
 TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
 DESCRIPTION_TOKENS = 80
+FULL_SHARE = 0.5
+"""The share of the budget for cards in full, if not every skill has room."""
+NEW_WORDS = 0.2
+"""A completion condition adds something to the rule if at least this share of its words is new."""
+MAX_LISTED = 500
+"""So many skills never fit into a budget, and are not all put into words to find that out."""
+MAX_RANKED = 60
+"""How many skills are ranked for a list that has no room for all: more sentences than a budget holds."""
+MAX_SECTIONS = 1000
+"""For so many combinations of cards is kept how the list reads."""
 
 Moment: TypeAlias = Literal["before", "after", "end"]
 """When a reminder is given: before a call that would break a guard, after one that did, or at the end of the run."""
@@ -62,11 +66,13 @@ class Guidance:
     shortened: tuple[str, ...] = ()
     """The cards that were cut to fit the budget."""
     listed: tuple[str, ...] = ()
-    """The cards of which only a line of the list of rules is shown."""
+    """The cards that are shown as one sentence."""
     left_out: tuple[str, ...] = ()
     """Cards that fit the task but were left out because of the budget."""
     hits: tuple[Hit, ...] = ()
-    """At task start: why each card is there."""
+    """At task start: why each card that is shown in full is there."""
+    listed_cards: tuple[SkillCard, ...] = ()
+    """At task start: the cards of `listed`."""
     prompt: str = ""
     """Digest of the template."""
     note: str = ""
@@ -77,7 +83,8 @@ class Guidance:
 
     @property
     def skills(self) -> list[SkillCard]:
-        return [hit.card for hit in self.hits if isinstance(hit.card, SkillCard)]
+        """At task start: the skills that are shown in full or as a sentence."""
+        return [*(hit.card for hit in self.hits if isinstance(hit.card, SkillCard)), *self.listed_cards]
 
     @property
     def whole_card_ids(self) -> set[str]:
@@ -108,78 +115,343 @@ def together(first: Guidance | None, second: Guidance | None) -> Guidance | None
     )
 
 
+class Size(NamedTuple):
+    """The length of a text."""
+
+    tokens: int
+    words: int
+
+    def __add__(self, other: object) -> Size:
+        assert isinstance(other, Size)
+        return Size(self.tokens + other.tokens, self.words + other.words)
+
+    def __sub__(self, other: Size) -> Size:
+        return Size(self.tokens - other.tokens, self.words - other.words)
+
+    def fits(self, limit: Size) -> bool:
+        return self.tokens <= limit.tokens and self.words <= limit.words
+
+
+def size(text: str) -> Size:
+    return Size(count_tokens(text), len(text.split()))
+
+
+# Cards as texts
+
+# Control characters, and those that reorder or hide text: a field must stay one visible line.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+CUT = "…"
+"""Ends the title of a card whose rule is too long for it."""
+
+
+@dataclass(frozen=True)
+class CardText:
+    """A card as the agent reads it, one field per line, the most important first."""
+
+    card_id: str
+    lines: tuple[str, ...]
+    upto: tuple[Size, ...]
+    """`upto[n]` is the size of the first n lines."""
+    essential: int
+    """With fewer lines than this, the card is useless and is left out."""
+
+    @classmethod
+    def of(cls, card: Card, lines: Sequence[str], essential: int) -> CardText:
+        upto = [Size(1, 0)]  # the blank line before the card
+        for line in lines:
+            # Including the line break: the tokenizer never merges it with what follows, so the sizes of lines add up.
+            upto.append(upto[-1] + size(line + "\n"))
+        return cls(card.card_id, tuple(lines), tuple(upto), essential)
+
+    def first(self, lines: int) -> str:
+        return "\n".join(self.lines[:lines])
+
+
+def text_of(card: Card, *, lean: bool = False) -> CardText:
+    """Render a card. Each field becomes one line, so that no card can pose as two cards or as one of our headings.
+    `lean`: without a title that was cut, and without what repeats the rule."""
+    if isinstance(card, FunctionCard):
+        fields = in_lines({"single_source": False} | card.model_dump())
+        text = render("inject/prompts/function_card.jinja", card=fields).text
+        return CardText.of(card, text.strip().split("\n"), essential=2)
+    text = render("inject/prompts/skill_card.jinja", title=_title(card, lean), fields=_fields(card, lean)).text
+    return CardText.of(card, text.strip().split("\n"), essential=3)
+
+
+def _title(card: SkillCard, lean: bool) -> str:
+    about = ", ".join(f"`{bare(name)}`" for name in deciding_functions(card))
+    return f"About {about}" if lean and CUT in card.title and about else str(in_lines(card.title))
+
+
+def _fields(card: SkillCard, lean: bool) -> list[tuple[str, str]]:
+    """The label and the text of each field that agents are shown."""
+    shown = [(field, field.texts(card)) for field in SKILL_FIELDS if field.guidance]
+    if card.skill.completion == (card.skill.core_rule,) or (lean and not _adds(card)):
+        shown = [(field, texts) for field, texts in shown if field.path != "skill.completion"]
+    fields = [(field.guidance, _join(field, texts)) for field, texts in shown if texts]
+    return [*fields, ("Seen", "in runs of one agent only")] if getattr(card, "single_source", False) else fields
+
+
+def _adds(card: SkillCard) -> bool:
+    """Whether the completion says more than the rule and its condition do."""
+    said = _stems(f"{card.title} {card.applies_when} {card.skill.core_rule}")
+    asked = _stems(" ".join(card.skill.completion))
+    return len(asked - said) >= NEW_WORDS * len(asked)
+
+
+def _stems(text: str) -> set[str]:
+    return set(map(stem, tokenize(text)))
+
+
+def _join(field: SkillField, texts: tuple[str, ...]) -> str:
+    if not field.is_list:
+        return str(in_lines(texts[0]))
+    return (", " if field.style == "functions" else "; ").join(in_lines(texts))
+
+
+def sentence_of(card: SkillCard) -> str:
+    """A Skill Card as one sentence: its condition, unless the rule repeats it, and its whole rule."""
+    rule, condition = in_lines(card.skill.core_rule), in_lines(card.applies_when).rstrip(".")
+    if _stems(condition) <= _stems(rule):
+        return f"{rule[0].upper()}{rule[1:]}"
+    return f"When: {condition}. Rule: {rule}"
+
+
+def lesson_of(card: FunctionCard) -> str:
+    """The first known mistake or, without one, the first rule; empty if there is neither."""
+    return next(iter(in_lines([*card.common_mistakes, *card.usage_rules])), "")
+
+
+def sources_of(card: FunctionCard) -> str:
+    """Which other functions provide the values of its arguments; empty if none is known."""
+    sources = [f"`{argument.name}`: {argument.meaning}" for argument in card.arguments if "`" in argument.meaning]
+    return "; ".join(in_lines(sources))
+
+
+def beyond_description(card: FunctionCard) -> str:
+    """What the card adds to the tool's own description, in one line; may be empty."""
+    return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
+
+
+def brief_text_of(card: FunctionCard) -> CardText | None:
+    """A function in one line for small models: what to call before it or, if unknown, a lesson. None if the card adds
+    nothing to the tool's own description."""
+    say = sources_of(card) or lesson_of(card)
+    return CardText.of(card, [f"- {in_lines(card.function)}: {say}."], essential=1) if say else None
+
+
+def bare(function: str) -> str:
+    """The name of a function without its app, as the agent's tools use it."""
+    return str(in_lines(function.rpartition(".")[2]))
+
+
+def in_lines(value: Any) -> Any:
+    """`value` with every text in it on one line and without invisible characters."""
+    if isinstance(value, str):
+        return " ".join(_UNPRINTABLE.sub(" ", value).split())
+    if isinstance(value, dict):
+        return {key: in_lines(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        items = [in_lines(item) for item in value]  # items are joined by semicolons, so their full stops are removed
+        return [item.removesuffix(".") if isinstance(item, str) else item for item in items]
+    return value
+
+
+_GONE = -maxsize  # marks a card that was left out
+
+
+def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
+    """How many lines of each card to show so that the total stays within `limit`; 0 leaves a card out.
+
+    The card with most lines beyond the essential ones loses its last line first; among equals, the last card does. When
+    all cards are down to the essential lines, the last card is left out.
+    """
+    counts = [len(card.lines) for card in cards]
+    spare = [len(card.lines) - card.essential for card in cards]
+    tokens, words = sum([card.upto[-1].tokens for card in cards]), sum([card.upto[-1].words for card in cards])
+    while (tokens > limit.tokens or words > limit.words) and (most := max(spare, default=_GONE)) != _GONE:
+        number = len(cards) - 1 - spare[::-1].index(most)
+        upto, before = cards[number].upto, counts[number]
+        counts[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
+        # A card that is left out also saves the blank line before it.
+        after = upto[before - 1] if most > 0 else Size(0, 0)
+        tokens, words = tokens - upto[before].tokens + after.tokens, words - upto[before].words + after.words
+    return counts
+
+
+# The list of rules
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """A Skill Card as one sentence, in the group of the function that it is about."""
+
+    card: SkillCard
+    group: str
+    """The line above the sentences about a function; empty for a card that names none."""
+    text: str
+    size: Size
+
+    @classmethod
+    def of(cls, card: SkillCard) -> RuleLine:
+        about = deciding_functions(card)[:1]
+        text = f"- {sentence_of(card)}"
+        return cls(card, f"`{bare(about[0])}`:" if about else "", text, size(f"{text}\n"))
+
+
+@dataclass(frozen=True)
+class RuleList:
+    """Sentences of several cards, grouped by function."""
+
+    lines: tuple[RuleLine, ...]
+    paragraphs: tuple[str, ...]
+    size: Size
+
+    @classmethod
+    def of(cls, lines: Iterable[RuleLine]) -> RuleList:
+        """Groups come in the order of their first sentence."""
+        groups: dict[str, list[RuleLine]] = {}
+        for line in lines:
+            groups.setdefault(line.group, []).append(line)
+        ordered = tuple([line for group in groups.values() for line in group])
+        paragraphs = [
+            "\n".join([*filter(None, [name]), *[line.text for line in group]]) for name, group in groups.items()
+        ]
+        total = sum([line.size for line in ordered], Size(0, 0)) + sum(map(_group_size, groups), Size(0, 0))
+        return cls(ordered, tuple(paragraphs), total)
+
+    def starting_with(self, first: Sequence[str]) -> RuleList:
+        """The same sentences, those with these ids first."""
+        return RuleList.of(sorted(self.lines, key=lambda line: line.card.card_id not in first))
+
+
+@cache
+def _group_size(group: str) -> Size:
+    return size(f"{group}\n") + Size(1, 0)
+
+
 class Writer:
     """Renders guidance. Caches the texts of cards, so that each is rendered and counted once. Thread-safe."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, CardText] = {}
+        self._texts: dict[tuple[str, bool], CardText] = {}
         self._brief_texts: dict[str, CardText | None] = {}
-        self._rule_lines: dict[str, RuleLine | None] = {}
+        self._lines: dict[str, RuleLine] = {}
+        self._lists: dict[tuple[SkillSet, frozenset[str]], RuleList] = {}
+        self._sizes: dict[SkillSet, Size] = {}
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
-    def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
-        """The guidance at task start: skills, functions, and the list of rules, which has a budget of its own."""
-        cards = self._cards_at_start(retrieval, profile)
-        rules = self._fitting_rules(retrieval.listed, profile.rule_list_tokens)
-        if not rules:
-            return cards
+    def at_start(self, retrieval: Retrieval, profile: Profile, seen: Collection[str] = ()) -> Guidance:
+        """The guidance at task start. `seen` are the skills that the run was shown before, in full or as a sentence;
+        they are not listed."""
+        if retrieval.usable is None:
+            return self._cards_at_start(retrieval, profile)
         frame = _start_frame(profile.brief)
-        lines = "\n".join([rule.text for rule in rules])
-        paragraphs = [*(cards.text or frame.policy).split("\n\n"), f"{frame.rules_heading}\n{lines}"]
-        listed = tuple([rule.hit.card.card_id for rule in rules])
-        return replace(
-            cards,
-            text="\n\n".join(paragraphs),
-            tokens=count_paragraphs(paragraphs),
-            card_ids=cards.card_ids + listed,
-            card_tokens=cards.card_tokens + tuple([rule.tokens for rule in rules]),
-            listed=listed,
-            hits=cards.hits + tuple([rule.hit for rule in rules]),
-            prompt=frame.digest,
-            note=retrieval.note,
-        )
+        functions = self._functions_at_start(retrieval, profile)
+        room = frame.room(profile, bool(functions))
+        shown = retrieval.usable.taught.union(seen)
+        full = [] if profile.brief else [self._text(hit.card, lean=True) for hit in retrieval.skills]
+        texts = [text for _, text in functions]
+        skills = retrieval.usable.skills
+        count, counts, rules = len(full), [0], None
+        if self._least_size(skills, shown.union([text.card_id for text in full])).fits(room):
+            for count in range(len(full), -1, -1):
+                rules = self._all_rules(skills, shown.union([text.card_id for text in full[:count]]))
+                if profile.brief:
+                    rules = rules.starting_with([hit.card.card_id for hit in retrieval.skills])
+                left = room - rules.size - frame.rules_size if rules.lines else room
+                counts = fit([*full[:count], *texts], left)
+                if Size(0, 0).fits(left) and all(counts[:count]):
+                    break
+            else:
+                rules = None
+        if rules is None:
+            count, counts, rules = self._best(retrieval, profile, full, texts, shown)
+        hits = (*retrieval.skills[:count], *(hit for hit, _ in functions))
+        return frame.fill(hits, [*full[:count], *texts], counts, count, rules, retrieval.note)
 
-    def _fitting_rules(self, hits: Sequence[Hit], budget_tokens: int) -> list[_ListedRule]:
-        """The best hits whose lines fit into the budget. First as many as possible in their short form, then the best
-        of them in full. A long line does not stop shorter ones."""
-        room = budget_tokens - _start_frame(False).rules_tokens if hits else 0
-        rules = []
-        for hit in hits:
-            if (line := self._rule_line(hit.card)) and line.short_tokens <= room:
-                rules.append(_ListedRule(hit, line.short, line.short_tokens))
-                room -= line.short_tokens
-        for number, rule in enumerate(rules):
-            if (line := self._rule_line(rule.hit.card)) and (more := line.full_tokens - line.short_tokens) <= room:
-                rules[number] = _ListedRule(rule.hit, line.full, line.full_tokens)
-                room -= more
-        return rules
+    def _best(
+        self,
+        retrieval: Retrieval,
+        profile: Profile,
+        full: Sequence[CardText],
+        functions: Sequence[CardText],
+        shown: frozenset[str],
+    ) -> tuple[int, list[int], RuleList]:
+        """If there is no room for every skill: how many skills in full, how many lines of each card, and the best
+        of the others."""
+        frame = _start_frame(profile.brief)
+        room = frame.room(profile, bool(functions)) - frame.rules_size
+        counts = fit([*full, *functions], Size(int(FULL_SHARE * room.tokens), int(FULL_SHARE * room.words)))
+        for text, lines in zip([*full, *functions], counts, strict=True):
+            room -= text.upto[lines] if lines else Size(0, 0)
+        assert retrieval.usable is not None
+        whole = {text.card_id for text, lines in zip(full, counts, strict=False) if lines}
+        if profile.brief:
+            ranked = [hit.card for hit in retrieval.skills if isinstance(hit.card, SkillCard)]
+        else:
+            ranked = retrieval.usable.best(MAX_RANKED)
+        return len(full), counts, self._fitting(ranked, shown.union(whole), room)
+
+    def rules_about(self, cards: Iterable[SkillCard], function: str, budget_tokens: int) -> Guidance:
+        """Skills about a function as one sentence each, as many as fit into the budget."""
+        frame = size(render(CALL_RULES, rules=[], function=function).text)
+        rules = self._fitting(cards, frozenset(), Size(budget_tokens - frame.tokens, maxsize))
+        if not rules.lines:
+            return nothing(f"no rule fits into {budget_tokens} tokens")
+        prompt = render(CALL_RULES, rules=[line.text for line in rules.lines], function=function)
+        text = prompt.text.strip()
+        return _listing(Guidance(text, count_tokens(text), ENCODING, (), prompt=prompt.digest), rules.lines)
+
+    def _least_size(self, skills: SkillSet, shown: Collection[str]) -> Size:
+        """The size of the sentences of all skills that were not shown, without headings."""
+        if skills not in self._sizes:
+            lines = map(self._line, skills.cards[:MAX_LISTED])
+            self._sizes[skills] = sum([line.size for line in lines], Size(0, 0))
+        of_shown = [
+            self._lines[card_id].size for card_id in shown if card_id in skills.deciding and card_id in self._lines
+        ]
+        return self._sizes[skills] - sum(of_shown, Size(0, 0))
+
+    def _all_rules(self, skills: SkillSet, shown: frozenset[str]) -> RuleList:
+        """Every skill that was not shown, as a sentence."""
+        key = skills, shown
+        if key not in self._lists:
+            if len(self._lists) >= MAX_SECTIONS:
+                self._lists.clear()
+            cards = [card for card in skills.cards if card.card_id not in shown]
+            self._lists[key] = RuleList.of(map(self._line, cards))
+        return self._lists[key]
+
+    def _fitting(self, cards: Iterable[SkillCard], shown: frozenset[str], room: Size) -> RuleList:
+        """The first of these cards that have room. A long sentence does not stop shorter ones."""
+        lines: list[RuleLine] = []
+        groups: set[str] = set()
+        for card in cards:
+            line = self._line(card)
+            needed = line.size if line.group in groups else line.size + _group_size(line.group)
+            if card.card_id not in shown and needed.fits(room):
+                lines.append(line)
+                groups.add(line.group)
+                room -= needed
+        return RuleList.of(lines)
+
+    def _functions_at_start(self, retrieval: Retrieval, profile: Profile) -> list[tuple[Hit, CardText]]:
+        return [(hit, text) for hit in retrieval.functions if (text := self._function_text(hit.card, profile.brief))]
 
     def _cards_at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
         if not (retrieval.skills or retrieval.functions):
             return nothing(retrieval.note or "no card is relevant enough to this task")
-        functions = [
-            (hit, text) for hit in retrieval.functions if (text := self._function_text(hit.card, profile.brief))
-        ]
+        functions = self._functions_at_start(retrieval, profile)
         hits = [*retrieval.skills, *(hit for hit, _ in functions)]
         if not hits:
             return nothing("the functions that fit have cards that say no more than the tools' own descriptions")
-        write = list_text_of if profile.brief else self._hit_text
-        texts = [*map(write, retrieval.skills), *(text for _, text in functions)]
+        texts = [*(self._text(hit.card) for hit in retrieval.skills), *(text for _, text in functions)]
         frame = _start_frame(profile.brief)
         counts = fit(texts, frame.room(profile, bool(functions)))
         if not any(counts):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
-        excerpts = [text.first(lines) for text, lines in zip(texts, counts, strict=True)]
-        first_function = len(retrieval.skills)
-        paragraphs = frame.around(excerpts[:first_function], excerpts[first_function:])
-        return _guidance(
-            "\n\n".join(paragraphs),
-            count_paragraphs(paragraphs),
-            frame.digest,
-            list(zip(texts, counts, strict=True)),
-            hits=tuple([hit for hit, lines in zip(hits, counts, strict=True) if lines]),
-            note=retrieval.note,
-        )
+        return frame.fill(hits, texts, counts, len(retrieval.skills), None, retrieval.note)
 
     def before_call(
         self, card: FunctionCard, profile: Profile, *, failed: bool = False, missing: Sequence[str] = ()
@@ -195,7 +467,7 @@ class Writer:
 
     def skills_at_call(self, cards: Sequence[SkillCard], profile: Profile, *, moment: Moment) -> Guidance:
         """Skill Cards about a function before or after its call, as many as fit into the budget of one call."""
-        texts = [self._text(card) for card in cards]
+        texts = [self._text(card, lean=True) for card in cards]
         frame = size(render(CALL_SKILLS, cards=[""], moment=moment).text)
         counts = fit(texts, _room(frame, profile.call_budget_tokens, None))
         excerpts = [text.first(lines) for text, lines in zip(texts, counts, strict=True) if lines]
@@ -209,10 +481,6 @@ class Writer:
         """The warning before a call that just failed with the same arguments."""
         prompt = render(REPEATED_CALL, function=card.tool, lesson=lesson_of(card))
         return _one_line(card, prompt)
-
-    def command(self, card: FunctionCard, first: str) -> Guidance:
-        """The instruction for a small model after this function failed: what to call first."""
-        return _one_line(card, render(COMMAND, function=card.function, first=bare(first)))
 
     def tool_description(self, card: FunctionCard) -> Guidance:
         """What the card adds to the tool's own description, in one line."""
@@ -229,7 +497,10 @@ class Writer:
     def obligations(self, obligations: Sequence[Obligation], profile: Profile, *, moment: Moment) -> Guidance:
         """Reminders from guards of shown cards, within the budget of one call."""
         for count in range(len(obligations), 0, -1):
-            lines = [(obligation.text, obligation.title) for obligation in obligations[:count]]
+            lines = [
+                (obligation.text, "" if CUT in obligation.title else obligation.title)
+                for obligation in obligations[:count]
+            ]
             prompt = render(OBLIGATIONS, moment=moment, lines=lines)
             text = prompt.text.strip()
             if (tokens := count_tokens(text)) <= profile.call_budget_tokens:
@@ -243,7 +514,9 @@ class Writer:
         self, card: FunctionCard, profile: Profile, failed: bool, missing: Sequence[str]
     ) -> Guidance:
         values = {"function": card.tool, "failed": failed, "missing": list(missing), "brief": profile.brief}
-        text = self._function_text(card, profile.brief) or (bare_name(card) if missing else None)
+        text = self._function_text(card, profile.brief)
+        if text is None and missing:
+            text = CardText.of(card, [f"- {in_lines(card.function)}."], essential=1)
         if text is None:
             return nothing("the card says no more than the tool's own description")
         return _within(profile.call_budget_tokens, text, lambda lines: render(BEFORE_CALL, card=lines, **values))
@@ -256,22 +529,16 @@ class Writer:
             self._brief_texts[card.card_id] = brief_text_of(card)
         return self._brief_texts[card.card_id]
 
-    def _rule_line(self, card: Card) -> RuleLine | None:
-        if card.card_id not in self._rule_lines:
-            from contramem.inject.rule_lines import rule_line_of  # parsing guards takes time to import
+    def _line(self, card: SkillCard) -> RuleLine:
+        if card.card_id not in self._lines:
+            self._lines[card.card_id] = RuleLine.of(card)
+        return self._lines[card.card_id]
 
-            assert isinstance(card, SkillCard)
-            self._rule_lines[card.card_id] = rule_line_of(card)
-        return self._rule_lines[card.card_id]
-
-    def _hit_text(self, hit: Hit) -> CardText:
-        return self._text(hit.card)
-
-    def _text(self, card: Card) -> CardText:
-        written = self._texts.get(card.card_id)
-        if written is None:
-            written = self._texts[card.card_id] = text_of(card)
-        return written
+    def _text(self, card: Card, *, lean: bool = False) -> CardText:
+        key = card.card_id, lean
+        if key not in self._texts:
+            self._texts[key] = text_of(card, lean=lean)
+        return self._texts[key]
 
 
 def _guidance(
@@ -315,13 +582,16 @@ def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -
     return _guidance(text, count_tokens(text), prompt.digest, [(card, lines)])
 
 
-@dataclass(frozen=True)
-class _ListedRule:
-    """A line of the list of rules."""
-
-    hit: Hit
-    text: str
-    tokens: int
+def _listing(guidance: Guidance, lines: Sequence[RuleLine]) -> Guidance:
+    """`guidance`, which also has these sentences in its text."""
+    listed = tuple([line.card.card_id for line in lines])
+    return replace(
+        guidance,
+        card_ids=guidance.card_ids + listed,
+        card_tokens=guidance.card_tokens + tuple([line.size.tokens for line in lines]),
+        listed=listed,
+        listed_cards=tuple([line.card for line in lines]),
+    )
 
 
 @dataclass(frozen=True)
@@ -332,10 +602,10 @@ class _StartFrame:
     heading: str
     """The heading of the functions, if there are any."""
     rules_heading: str
-    rules_tokens: int
-    """The tokens of that heading."""
     size: Size
     size_with_functions: Size
+    rules_size: Size
+    """Of the heading of the rules."""
     digest: str
 
     def room(self, profile: Profile, functions: bool) -> Size:
@@ -343,11 +613,33 @@ class _StartFrame:
         used = self.size_with_functions if functions else self.size
         return _room(used, profile.budget_tokens, profile.budget_words)
 
-    def around(self, skills: Sequence[str], functions: Sequence[str]) -> list[str]:
-        """The paragraphs of the text, without empty cards."""
-        paragraphs = [self.policy, *filter(None, skills)]
-        cards = [*filter(None, functions)]
-        return [*paragraphs, self.heading, *cards] if cards else paragraphs
+    def fill(
+        self,
+        hits: Sequence[Hit],
+        texts: Sequence[CardText],
+        counts: Sequence[int],
+        skills: int,
+        rules: RuleList | None,
+        note: str,
+    ) -> Guidance:
+        """The guidance with so many lines of each card, of which the first are `skills`, and a list of rules."""
+        lines = rules.lines if rules else ()
+        if not any(counts) and not lines:
+            return nothing(note or "no card is for this task", [text.card_id for text in texts])
+        excerpts = [text.first(count) for text, count in zip(texts, counts, strict=True)]
+        functions = [text for text in excerpts[skills:] if text]
+        paragraphs = [self.policy, *filter(None, excerpts[:skills])]
+        paragraphs += [self.heading, *functions] if functions else []
+        paragraphs += [*filter(None, [self.rules_heading]), *rules.paragraphs] if rules and lines else []
+        guidance = _guidance(
+            "\n\n".join(paragraphs),
+            count_paragraphs(paragraphs),
+            self.digest,
+            list(zip(texts, counts, strict=True)),
+            hits=tuple([hit for hit, count in zip(hits, counts, strict=True) if count]),
+            note=note,
+        )
+        return _listing(guidance, lines) if lines else guidance
 
 
 @cache
@@ -357,8 +649,8 @@ def _start_frame(brief: bool) -> _StartFrame:
     with_rules = render(TASK_START, skills=[], functions=[], rules=[""], brief=brief)
     policy = alone.text.strip()
     heading, rules = (prompt.text.strip().removeprefix(policy).strip() for prompt in (with_functions, with_rules))
-    sizes = size(alone.text), size(with_functions.text)
-    return _StartFrame(policy, heading, rules, count_tokens(rules) + 2, *sizes, alone.digest)
+    rules_size = size(rules) + Size(2, 0)
+    return _StartFrame(policy, heading, rules, size(alone.text), size(with_functions.text), rules_size, alone.digest)
 
 
 def _room(frame: Size, budget_tokens: int, budget_words: int | None) -> Size:

@@ -46,7 +46,6 @@ class LoadedBank:
             bank.functions,
             taught_by={card.card_id: card.taught_by for card in bank.skills},
             requests={card.card_id: card.request_words for card in bank.cards},
-            call_lists={card.tool: card.call_lists for card in bank.functions if card.call_lists},
             scopes={card.card_id: card.scope for card in bank.skills if card.scope},
             make_scorer=keep_index(DEFAULT_SCORER, keeps, bank.header.content_sha256) if keeps else DEFAULT_SCORER,
         )

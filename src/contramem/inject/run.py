@@ -8,7 +8,7 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contramem.bank.card import FunctionCard, SkillCard
+from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
 from contramem.inject.call_event import make_call, name_fully
@@ -38,6 +38,12 @@ from contramem.traces.trajectory import Event, Outcome, Tool, digest
 if TYPE_CHECKING:
     from contramem.guards.watch import Obligation
     from contramem.inject.remote import RemoteMemory
+
+
+MAX_OBJECTING = 2
+"""So many skills are shown in full before or beside a call that goes against them."""
+MAX_RULES = 5
+"""So many skills about a function are shown beside a call that were not shown at the start."""
 
 
 class Memory:
@@ -203,8 +209,8 @@ class Run:
         self._note("start", self.guidance)
 
     def more(self, task: str) -> Guidance:
-        """Guidance for a later request of the user in the same run. No card is shown in full a second time; the list of
-        rules comes once a run."""
+        """Guidance for a later request of the user in the same run. No card is shown in full a second time, and no
+        skill is listed that was shown before."""
         if self.retrieval is None:
             return nothing(self.guidance.note)
         retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
@@ -212,41 +218,42 @@ class Run:
             seen = self._shown.in_full | self._turns.shown
             skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in seen)
             functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in seen)
-            unlisted = () if self._shown.has_list else retrieval.listed
-            listed = tuple(hit for hit in unlisted if hit.card.card_id not in seen)
-            unseen = replace(retrieval, skills=skills, functions=functions, listed=listed)
-            new = self._writer.at_start(unseen, self.profile)
+            unseen = replace(retrieval, skills=skills, functions=functions)
+            new = self._writer.at_start(unseen, self.profile, self._shown.ids)
             self._turns.shown.update(new.whole_card_ids)
             self._shown.add(new, new.skills)
         self._note("start", new)
         return new
 
     def describe(self, function: str) -> str:
-        """One line for the description of a tool: what earlier calls of it showed. Empty if the profile has none, there
-        is nothing to add, or the card is already in the guidance."""
-        card = self._find(function)
-        if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
+        """For the description of a tool: in one line what earlier calls of it showed, and the rule about it that fits
+        the request best, if the start had no room for it. Empty if there is nothing to add."""
+        if self.retrieval is None:
             return ""
-        if card.card_id not in self._described:  # computed once, so that it stays the same in every request
-            is_in_guidance = card.card_id in self._turns.shown
-            line = nothing("the card is in the guidance") if is_in_guidance else self._writer.tool_description(card)
-            self._described[card.card_id] = line.text
-            if line:
+        if function not in self._described:  # computed once, so that it stays the same in every request
+            card, lines = self._find(function), list[Guidance]()
+            if card and card.card_id not in self._turns.shown and shows_before_call(card, self.profile):
+                lines.append(self._writer.tool_description(card))
+            if rule := self._rules_about(self._retriever.names.full_name(function), 1):
+                lines.append(rule)
+            for line in filter(None, lines):
                 self._note("describe", line)
-        return self._described[card.card_id]
+            self._described[function] = "\n".join(line.text for line in lines if line)
+        return self._described[function]
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None if there is nothing, or it was already shown.
 
         A function brings its card once a run, unless it was shown whole at the start, and once more after it failed; or
-        before each call, where the profile says so. Skill Cards about the function come with it, and in profiles with
-        obligations a warning of each guard of a shown card that the call goes against. `function` may be spelled in any
-        usual way. Arguments are looked through for required ones that are missing; a shell command tells its program.
+        before each call, where the profile says so. Skills about the function come with it that were not shown yet, and
+        in profiles with obligations a warning of each guard of a shown card that the call goes against. `function` may
+        be spelled in any usual way. Arguments are looked through for required ones that are missing; a shell command
+        tells its program.
         """
         card = self._find(function_called(function, arguments))
         call = make_call(function, arguments, self._retriever.names)
-        skills = self._show_skills(lambda: self._shown.find_about(call.function or function), "before")
-        guidance = together(together(self._card_before(card, arguments), skills), self._warning(call))
+        rules = self._rules_about(call.function or function, MAX_RULES)
+        guidance = together(together(self._card_before(card, arguments), rules), self._warning(call))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
         return guidance
@@ -264,14 +271,14 @@ class Run:
     def before_harm(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
-        """What to say before this call if it would do harm, else None: it goes against a guard of a shown card, or it
+        """What to say before this call if it would do harm, else None: it goes against a guard of a card, or it
         `repeats` a call that failed, unchanged. A call goes against a guard that it would break for good, or that
-        demands this call in another way (another amount). Each guard is said once; a card of which only a line was
-        shown comes in full with it."""
+        demands this call in another way (another amount). Each guard is said once; a card that was not shown in full
+        comes with it."""
         card = self._find(function_called(function, arguments))
         again = self._writer.describe_repeated_call(card) if repeats and card is not None and self.retrieval else None
         call = make_call(function, arguments, self._retriever.names)
-        skills = self._show_skills(lambda: self._shown.find_objecting(call, shown=True), "before")
+        skills = self._show_objecting(call, "before")
         guidance = together(together(skills, self._warning(call)), again)
         if guidance is not None:
             self._note("before_call", guidance)
@@ -280,29 +287,23 @@ class Run:
     def after_call(self, event: Event) -> Guidance | None:
         """Report a call with its result. Returns what to show beside the result: after a failure the card of the
         function, once; the guards of shown cards that the call went against, unless the agent was warned before it; and
-        cards about the function that it went against, if they were not shown in full."""
+        skills about the function that were not shown: in full those that the call went against."""
         failed = event.result is not None and event.result.error is not None
         call = make_call(event.function or "", event.arguments, self._retriever.names)
-        skills = None if failed else self._show_skills(lambda: self._shown.find_objecting(call, shown=False), "after")
+        skills = None if failed else self._show_objecting(call, "after")
+        rules = None if failed else self._rules_about(call.function or "", MAX_RULES)
         with self._lock:
             objections = self._shown.monitor.find_objections(call) if self._reminds and not failed else ()
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
-        error_card = (self._command(card) or self._card_before(card, None)) if failed else None
+        error_card = self._card_before(card, None) if failed else None
         with self._lock:
             unsaid = self._shown.monitor.reminders_after((*objections, *broken)) if self._reminds else []
         warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
-        guidance = together(together(error_card, skills), warning)
+        guidance = together(together(error_card, together(skills, rules)), warning)
         if guidance is not None:
             self._note("after_call", guidance)
         return guidance
-
-    def _command(self, card: FunctionCard | None) -> Guidance | None:
-        """For small models: the call that came before this one in passing runs; None if the list has none."""
-        for hit in self.guidance.hits:
-            if card is not None and card.tool in hit.call_list[1:]:
-                return self._writer.command(card, hit.call_list[hit.call_list.index(card.tool) - 1])
-        return None
 
     def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
@@ -313,16 +314,28 @@ class Run:
                 return None
         return self._writer.before_call(card, self.profile, failed=failed, missing=find_missing(card, arguments))
 
-    def _show_skills(self, find: Callable[[], list[SkillCard]], moment: Moment) -> Guidance | None:
-        """The first of the Skill Cards that `find` returns, in full, from now on counted as shown."""
-        if self.retrieval is None or not self.profile.call_skills:
+    def _show_objecting(self, call: Event, moment: Moment) -> Guidance | None:
+        """The skills, in full, that the call goes against and that were not shown in full."""
+        if self.retrieval is None or self.retrieval.usable is None:
             return None
         with self._lock:
-            cards = find()[: self.profile.call_skills]
+            cards = self._shown.find_objecting(call)[:MAX_OBJECTING]
             if not cards:
                 return None
             guidance = self._writer.skills_at_call(cards, self.profile, moment=moment)
             self._shown.add(guidance, [card for card in cards if card.card_id in guidance.card_ids])
+        return guidance or None
+
+    def _rules_about(self, function: str, most: int) -> Guidance | None:
+        """The skills about a function that were not shown yet, as one sentence each, the best for the request first."""
+        if self.retrieval is None or self.retrieval.usable is None or self.profile.before_call == "never":
+            return None
+        with self._lock:
+            cards = self.retrieval.usable.about(function, self._shown.ids)[:most]
+            if not cards:
+                return None
+            guidance = self._writer.rules_about(cards, function, self.profile.call_budget_tokens)
+            self._shown.add(guidance, guidance.skills)
         return guidance or None
 
     def _warning(self, call: Event) -> Guidance | None:

@@ -1,8 +1,8 @@
-"""ShownSkills: the Skill Cards that a run was shown, in full or as a line of the list of rules, and their guards."""
+"""ShownSkills: the Skill Cards that a run was shown, in full or as a sentence, and their guards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,22 +17,19 @@ if TYPE_CHECKING:
 
 
 class ShownSkills:
-    """Guards of all shown cards are monitored. Cards of which only a line was shown demand nothing at the end of a run:
+    """Guards of all shown cards are monitored. Cards that were shown as a sentence demand nothing at the end of a run:
     no word of the request says that they are for it. Not thread-safe."""
 
     def __init__(self, retriever: Retriever, query: Query) -> None:
         self._retriever, self._query = retriever, query
         self.in_full: set[str] = set()
         """Ids of cards, of functions too."""
-        self.has_list = False
-        """Whether the list of rules was shown. It comes once a run."""
         self._cards: dict[str, SkillCard] = {}
 
     def add(self, guidance: Guidance, cards: Iterable[SkillCard]) -> None:
         """Note that `guidance` shows these cards."""
         new = [card for card in cards if card.card_id not in self._cards]
         self._cards |= {card.card_id: card for card in new}
-        self.has_list = self.has_list or bool(guidance.listed)
         self.in_full.update(set(guidance.card_ids).difference(guidance.listed))
         if "monitor" in self.__dict__:
             self.monitor.add(new)
@@ -47,12 +44,13 @@ class ShownSkills:
 
         return RunMonitor(self._cards.values(), self._query.task, self.in_full)
 
-    def find_about(self, function: str) -> list[SkillCard]:
-        """The cards about how, when or whether to call `function` that were not shown in full."""
-        about = self._retriever.skills_for_call(function, self._query)
-        return [card for card in about if card.card_id not in self.in_full]
+    @property
+    def ids(self) -> Collection[str]:
+        """Of the skills that were shown in full or as a sentence."""
+        return self._cards.keys()
 
-    def find_objecting(self, call: Event, *, shown: bool) -> list[SkillCard]:
-        """Those that this call goes against; with `shown`, only those of which a line was shown."""
-        about = [card for card in self.find_about(call.function or "") if not shown or card.card_id in self._cards]
-        return self.monitor.select_objecting(about, call)
+    def find_objecting(self, call: Event) -> list[SkillCard]:
+        """The cards with a guard on how, when or whether to make this call that it goes against, if they were not shown
+        in full."""
+        advising = self._retriever.advising(call.function or "", self._query)
+        return self.monitor.select_objecting([card for card in advising if card.card_id not in self.in_full], call)

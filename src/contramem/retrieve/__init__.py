@@ -5,7 +5,6 @@
     scorer.py      scores cards against the words of a task: the protocol and every scorer, of which bm25.py is one;
                    tokens.py splits text into words, stems.py stems them, terms.py hashes them for the index,
                    requests.py keeps the words of requests that taught a card
-    call_lists.py  the list of calls that a small model gets
     profiles.py    the fixed settings for each way of running agents
 
 apps.py, intent.py and families.py infer what a task is about, names.py finds a card by any spelling of its function,

@@ -148,7 +148,7 @@ class CardIndex:
         counts: Integers = shared[self._app_codes[numbers]].sum(axis=1)
         return counts
 
-    def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False, listed: bool = False) -> Hit:
+    def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False) -> Hit:
         """Card `number` as a hit of this ranking."""
         shared = tuple(app for app in self._apps[number] if app.lower() in ranking.apps)
         relevance, prior = float(ranking.relevance[number]), self._prior(ranking, number, len(shared))
@@ -161,7 +161,6 @@ class CardIndex:
             prior,
             shared,
             reserved,
-            listed,
             _scorer=self._scorer,
             _words=ranking.words,
             _document=number,

@@ -50,10 +50,6 @@ class Hit:
     shared_apps: tuple[str, ...]
     reserved: bool = False
     """Whether it was included because it is universal for the ability, whatever its score."""
-    listed: bool = False
-    """Whether it is not shown in full, but as a line of the list of rules."""
-    call_list: tuple[str, ...] = ()
-    """Calls of runs that passed, ending in the write that the task asks for; for profiles that show those alone."""
     _scorer: Scorer | None = field(default=None, repr=False, compare=False)
     _words: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _document: int = field(default=0, repr=False, compare=False)
@@ -85,6 +81,5 @@ class Hit:
             "prior": round(self.prior, 6),
             "shared_apps": list(self.shared_apps),
             "reserved": self.reserved,
-            "listed": self.listed,
             "terms": {term: round(part, 6) for term, part in self.terms.items()},
         }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from contramem.retrieve.tokens import singular, tokenize
 
@@ -66,42 +65,10 @@ def only_changes(function: str) -> bool:
     return bool(own) and "read" not in own
 
 
-def asks_for(function: str, words: Sequence[str]) -> int:
-    """How clearly a task with these words asks for this write; 0 if it does not. The function's verb must match an
-    intent of the task, and the task must contain a word of its name; an unknown verb must occur in the task itself.
-    Messaging a person and posting where many read are different things."""
-    own = [word for word in tokenize(function.rpartition(".")[2]) if word not in _LINKS]
-    verb = next((word for word in own if word in VERBS), None)
-    asked = intents([word for word in words if word in VERBS]) - _NO_WRITE
-    meant = _CLASSES[verb] & asked if verb else own and own[0] in words
-    if verb and "send" in _CLASSES[verb] and _is_post(own) not in _destinations(words):
-        return 0
-    return len(set(own).intersection(words)) if meant else 0
-
-
-def _destinations(words: Sequence[str]) -> set[bool]:
-    """Where a task sends things: to a place where many read them (True), to a person (False), or both.
-
-    "Send it to the channel" names the place after its verb; in "send what was said in the channel to her" it belongs to
-    something else.
-    """
-    verbs = [number for number, word in enumerate(words) if word in VERBS]
-    clauses = (words[start:end] for start, end in pairwise([*verbs, len(words)]))
-    return {_is_post(clause) for clause in clauses if "send" in _CLASSES[clause[0]]}
-
-
-def _is_post(words: Sequence[str]) -> bool:
-    """Do these words, of a clause or of a function's name, say that many read what is sent?"""
-    return not (_POSTING | _PLACES).isdisjoint(words)
-
-
 _QUESTION_WORDS = frozenset(
     "what what's which who who's whom whose when where why how is are was were do does did has have had".split()
 )
-_PLACES = frozenset("channel group room forum board thread feed wall timeline".split())
-_POSTING = frozenset({"post", "publish", "announce"})
 _NO_WRITE = frozenset({"read", "wait"})
-_LINKS = frozenset({"to", "from", "of", "in", "for", "by", "with", "on", "the", "a"})
 
 
 @lru_cache(maxsize=65_536)

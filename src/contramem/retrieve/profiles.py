@@ -43,14 +43,11 @@ class Profile:
     """For the cards at task start, including the policy."""
     each_call: bool = False
     """Whether the card is shown before every call of the function, as in the paper; otherwise once per run."""
-    rule_list_tokens: int = 0
-    """For a list of other Skill Cards at task start, one line each, beyond `budget_tokens`: a request may use words
-    that no card has. The cards of the list count as shown, so their guards are monitored."""
-    call_skills: int = 0
-    """How many Skill Cards about the function are shown in full before or beside a call of it, if the run was shown
-    only a line of them, or nothing."""
+    shows_all: bool = False
+    """Whether all other skills about functions that the agent has are shown too, one sentence each, while they fit into
+    the budget. If they don't, those that the request may need are, and later those about a function that is called."""
     call_budget_tokens: int = 350
-    """For the guidance before one call, including the policy."""
+    """For the guidance before or beside one call, including the policy."""
     paper_search: bool = False
     """Whether Skill Cards are searched as in the paper (A.8): title, trigger, tags and core rule as one text. Otherwise
     their functions and the requests that taught them are searched too."""
@@ -84,15 +81,9 @@ class Profile:
     """Whether guards are monitored: the agent is warned before a call that would break one, and reminded before the end
     of what is still owed, each once."""
     brief: bool = False
-    """For small models: at the start, a numbered list of calls that ends in the write that the task asks for, or
-    nothing; before a call, one line; after a failed call, an instruction."""
+    """For small models: one sentence for each card, and a policy of one line."""
     budget_words: int | None = None
     """An additional limit, in words."""
-
-    @property
-    def budget_at_start(self) -> int:
-        """The most tokens that the guidance at task start can have."""
-        return self.budget_tokens + self.rule_list_tokens
 
     def floor_for_functions(self, words: Sequence[str]) -> float:
         """The lowest BM25 score of a Function Card for a request with these words, in the unit of `floor`."""
@@ -139,9 +130,8 @@ PROFILES = {
             skills=3,
             functions=2,
             before_call="risky",
-            rule_list_tokens=700,
-            call_skills=2,
-            budget_tokens=1100,
+            shows_all=True,
+            budget_tokens=1800,
             floor=0.8,
             function_floor=0.6,
             function_share_of_best=0.6,
@@ -157,7 +147,9 @@ PROFILES = {
             skills=1,
             functions=0,
             before_call="never",
-            budget_tokens=120,
+            shows_all=True,
+            budget_tokens=220,
+            budget_words=150,
             call_budget_tokens=120,
             floor=1.0,
             brief=True,

@@ -9,17 +9,17 @@ the words alone. The same query always gives the same hits in the same order.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.support import CallLists, Grade
+from contramem.bank.support import GRADES
 from contramem.retrieve.apps import AppVocabulary
-from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Hit, Query
@@ -28,6 +28,7 @@ from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm25
 from contramem.retrieve.tokens import tokenize
+from contramem.traces.effects import effect_of
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 
 MIN_SHARED = 6
 """How many digests of teaching tasks two cards must share to be companions. A task has up to three digests."""
-MAX_LISTED = 60
-"""How many cards are candidates for the list of rules: more lines than its budget can have."""
 MAX_UNFIT = 8
 """How many cards for other requests may be passed over in the ranking."""
-MAX_LISTED_FROM = 500
-"""A bank with more skills has no list of rules: chosen from so many with hardly a word to go by, it would be noise."""
 MAX_TOOL_SETS = 100
-"""For so many different sets of tools is kept which cards can be listed."""
+"""For so many different sets of tools is kept which skills an agent with them can use."""
+LEADING = 8
+"""How many of the best cards tell by their functions what the request may call."""
+FUNCTION_SHARE = 0.5
+"""The share of the relevance of a leading card that other cards about its functions get."""
 ALL = ""
 FUNCTIONS = "\0functions"
 """Keys of two indexes besides those of the abilities: all skills (for tasks without a label), and the functions."""
@@ -62,24 +63,85 @@ class Retrieval:
     """The apps the task was taken to be about."""
     note: str = ""
     """A warning for the caller: no skill has the given ability label."""
-    listed: tuple[Hit, ...] = ()
-    """Other skills, for the profile's list of rules, best first."""
+    usable: Usable | None = None
+    """For profiles that show all skills: those whose functions the agent has."""
 
 
 _RequestTests: TypeAlias = "tuple[tuple[TaskSays, ...], ...]"
 """By guard. A skill is for a request that meets all those of one guard, or any request if there are none."""
 
 
-class _Listable(NamedTuple):
-    """A skill that can be in the list of rules."""
+@dataclass(frozen=True, eq=False)
+class SkillSet:
+    """The skills of one ability whose functions an agent has. Kept, because agents with the same tools start many
+    runs."""
 
-    number: int
-    tests: _RequestTests
-    families: frozenset[str]
-    """The word families of its functions."""
+    cards: tuple[SkillCard, ...]
+    """In the order of a list: by the function that they are about, then the best proven first."""
+    numbers: Integers
+    """Their numbers in the index, in order."""
+    about: Mapping[str, Sequence[SkillCard]]
+    """By each function that they name."""
+    deciding: Mapping[str, tuple[str, ...]]
+    """By card id: the functions that it is about."""
+
+    def rarity(self, function: str) -> float:
+        """From 1 for a function that one skill names to almost 0 for one that all name."""
+        return math.log1p(len(self.cards) / len(self.about[function])) / math.log1p(len(self.cards))
 
 
-_GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
+@dataclass(frozen=True)
+class Usable:
+    """The skills that an agent can use, ranked for one request when that is needed."""
+
+    skills: SkillSet
+    taught: frozenset[str]
+    """Ids of the cards that the task itself taught."""
+    _index: CardIndex
+    _ranking: Ranking
+    _functions: tuple[Hit, ...]
+
+    def about(self, function: str, shown: Container[str] = ()) -> list[SkillCard]:
+        """The skills that name `function` (`App.function`) and were not shown, the best for the request first."""
+        cards = [card for card in self.skills.about.get(function, ()) if card.card_id not in shown]
+        wanted = [card for card in cards if card.card_id not in self.taught]
+        return sorted(wanted, key=lambda card: -self._relevance(card))
+
+    def best(self, limit: int) -> list[SkillCard]:
+        """The best skills for the request: by its words, and by the functions that it may lead to. Those are the
+        functions of the skills that its words find, by the requests that taught them too. Skills without either are
+        left out."""
+        index, relevance = self._index, self._ranking.relevance
+        found = [number for number in index.best(self._ranking, limit, self.skills.numbers) if relevance[number] > 0]
+        leads = self._leads(found[:LEADING])
+        score = {index.cards[number].card_id: float(relevance[number]) for number in found}
+        cards = [index.cards[number] for number in found]
+        for function in leads:
+            more = self.about(function, score)[:limit]
+            score |= {card.card_id: self._relevance(card) for card in more}
+            cards += more
+        for card in cards:
+            named = [leads[name] for name in self.skills.deciding[card.card_id] if name in leads]
+            score[card.card_id] += FUNCTION_SHARE * max(named, default=0.0)
+        cards.sort(key=lambda card: -score[card.card_id])
+        return [card for card in cards if isinstance(card, SkillCard) and card.card_id not in self.taught][:limit]
+
+    def _leads(self, leading: Sequence[int]) -> dict[str, float]:
+        """The functions that the request may lead to, each with the relevance of the best card that says so."""
+        leads: dict[str, float] = {}
+        for hit in self._functions:
+            if hit.card.card_id.removeprefix("function::") in self.skills.about:
+                leads[hit.card.card_id.removeprefix("function::")] = hit.relevance
+        for number in leading:
+            for name in self.skills.deciding[self._index.cards[number].card_id]:
+                leads[name] = max(leads.get(name, 0.0), float(self._ranking.relevance[number]))
+        return {name: found * self.skills.rarity(name) for name, found in leads.items()}
+
+    def _relevance(self, card: SkillCard) -> float:
+        [number] = self._index.numbers([card.card_id])
+        return float(self._ranking.relevance[number])
+
+
 DEFAULT_SCORER: ScorerMaker = bm25
 """Used unless the caller chooses another."""
 
@@ -94,16 +156,13 @@ class Retriever:
         taught_by: Mapping[str, Collection[str]] | None = None,
         scopes: Mapping[str, str] | None = None,
         requests: RequestWords | None = None,
-        call_lists: Mapping[str, CallLists] | None = None,
         make_scorer: ScorerMaker = DEFAULT_SCORER,
     ) -> None:
-        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are keyed by card id,
-        `call_lists` by the function that they end in."""
+        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are keyed by card id."""
         self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
         named = {function for card in self._skills for function in card.functions_used}
         self.names = FunctionNames(self._functions, named)
-        self._call_lists = call_lists or {}
         self._taught_by = taught_by or {}
         self._taught = _invert(self._taught_by)
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
@@ -113,8 +172,9 @@ class Retriever:
         self._indexes: dict[tuple[str, bool], CardIndex] = {}
         self._advising: dict[str, list[SkillCard]] = {}
         """By function. Threads that find the same cards at the same time overwrite each other's equal lists."""
-        self._listable_by_tools: dict[tuple[str, frozenset[str] | None], list[_Listable]] = {}
-        """By ability label and tools. Threads that add the same entry overwrite each other's equal lists."""
+        self._skill_sets: dict[tuple[str, frozenset[str] | None], SkillSet] = {}
+        """By ability label and tools. Threads that add the same entry overwrite each other's equal sets."""
+        self._request_tests: dict[str, _RequestTests] = {}
         self._lock = Lock()
 
     @property
@@ -128,27 +188,26 @@ class Retriever:
         label = query.ability.casefold() if query.ability else ALL
         apps = self._apps_for(words, label, profile) if query.apps is None else query.apps
         functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
-        if profile.brief:
-            return Retrieval(self._call_list_hits(query, words, apps, profile), functions, None, apps)
         if label and label not in self._labels:
             labels = ", ".join(self.abilities) or "none"
             note = f"no skill has the ability {query.ability!r} (abilities of this bank: {labels})"
             return Retrieval((), functions, None, apps, note)
         index = self._index(label, profile.paper_search)
         ranking = index.rank(words, apps, profile)
-        taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
-        skills = self._skill_hits(query, index, ranking, taught, profile)
+        own = frozenset(card_id for name in query.own for card_id in self._taught.get(name, ()))
+        taught = index.numbers(own)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
         final_hit = index.hit(ranking, final[0], 1) if final else None
-        skill_numbers = index.numbers(hit.card.card_id for hit in skills)
-        listed = (
-            self._listed_hits(query, label, index, ranking, taught + skill_numbers)
-            if profile.rule_list_tokens and words
-            else ()
-        )
-        return Retrieval(skills, functions, final_hit, apps, listed=listed)
+        if not profile.shows_all:
+            skills = self._skill_hits(query, index, ranking, ranking.fits, taught, profile)
+            return Retrieval(skills, functions, final_hit, apps)
+        skill_set = self._skill_set(label, index, query.functions)
+        fits = index.only(ranking.fits, skill_set.numbers)
+        skills = self._skill_hits(query, index, ranking, fits, taught, profile)
+        usable = Usable(skill_set, own, index, ranking, functions)
+        return Retrieval(skills, functions, final_hit, apps, usable=usable)
 
-    def skills_for_call(self, function: str, query: Query) -> list[SkillCard]:
+    def advising(self, function: str, query: Query) -> list[SkillCard]:
         """Skill Cards with a guard on how, when or whether to call `function` (`App.function`), the best proven first.
         None that the task of the query taught."""
         taught = {card_id for name in query.own for card_id in self._taught.get(name, ())}
@@ -166,20 +225,20 @@ class Retriever:
 
         named = [card for card in self._skills if function in card.functions_used]
         advising = [card for card in named if any(guard.advises_on == function for guard in guards_of(card.guards))]
-        return sorted(advising, key=lambda card: (_GRADES.index(getattr(card, "grade", None)), card.card_id))
+        return sorted(advising, key=self._standing)
 
     def _skill_hits(
-        self, query: Query, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile
+        self, query: Query, index: CardIndex, ranking: Ranking, fits: Integers, taught: list[int], profile: Profile
     ) -> tuple[Hit, ...]:
-        """`taught` are the cards learned from this task itself; they are left out, as are cards for requests that say
-        something else."""
+        """The skills to show in full, of those that fit. `taught` are the cards learned from this task itself; they are
+        left out, as are cards for requests that say something else."""
         reserved = self._of_scope("universal", index, ranking, taught, profile.universal_skills)
-        others = index.without(ranking.fits, taught + reserved)
+        others = index.without(fits, taught + reserved)
         wanted = profile.skills - len(reserved)
         best = [
             number
             for number in index.best(ranking, wanted + MAX_UNFIT, others)
-            if profile.paper_search or _meets(query.task, _request_tests(index.cards[number]))
+            if profile.paper_search or _meets(query.task, self._tests_of(index.cards[number]))
         ][:wanted]
         numbers = reserved + index.near_best(ranking, best, profile.share_of_best)
         if profile.companions:
@@ -193,41 +252,52 @@ class Retriever:
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
 
-    def _listed_hits(
-        self, query: Query, label: str, index: CardIndex, ranking: Ranking, unwanted: list[int]
-    ) -> tuple[Hit, ...]:
-        """The other skills that the agent has the functions for: by score, then by how many word families of the task
-        their functions share, then as `_listable` orders them."""
-        if len(index.cards) > MAX_LISTED_FROM:
-            return ()
-        listable = self._listable(label, index, query.functions)
-        wanted = [skill for skill in listable if skill.number not in unwanted and _meets(query.task, skill.tests)]
-        asked = _families_of(tokenize(query.task))
-        wanted.sort(key=lambda skill: -len(asked & skill.families))
-        numbers = index.best(ranking, MAX_LISTED, [skill.number for skill in wanted])
-        return tuple([index.hit(ranking, number, rank, listed=True) for rank, number in enumerate(numbers, 1)])
+    def _tests_of(self, card: Card) -> _RequestTests:
+        """The conditions of a skill's guards on the request; none if one of its guards has no such condition."""
+        if card.card_id not in self._request_tests:
+            from contramem.guards.conditions import TaskSays
+            from contramem.guards.guard import guards_of  # parsing guards takes time to import
 
-    def _listable(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> list[_Listable]:
-        """The skills whose functions an agent with these tools has, best proven first, then by how many tasks taught
-        them. Kept, because agents with the same tools start many runs."""
+            guards = guards_of(card.guards) if isinstance(card, SkillCard) else ()
+            tests = [tuple(test for test in guard.conditions if isinstance(test, TaskSays)) for guard in guards]
+            self._request_tests[card.card_id] = tuple(tests) if all(tests) else ()
+        return self._request_tests[card.card_id]
+
+    def _skill_set(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> SkillSet:
         key = label, tools
-        if key not in self._listable_by_tools:
-            if len(self._listable_by_tools) >= MAX_TOOL_SETS:
-                self._listable_by_tools.clear()
-            numbers = [number for number, card in enumerate(index.cards) if self._has_functions_of(card, tools)]
-            numbers.sort(key=lambda number: self._standing(index.cards[number]))
-            self._listable_by_tools[key] = [_listable_skill(number, index.cards[number]) for number in numbers]
-        return self._listable_by_tools[key]
+        if key not in self._skill_sets:
+            if len(self._skill_sets) >= MAX_TOOL_SETS:
+                self._skill_sets.clear()
+            self._skill_sets[key] = self._make_skill_set(index, tools)
+        return self._skill_sets[key]
 
-    def _standing(self, card: Card) -> tuple[int, int]:
-        return _GRADES.index(getattr(card, "grade", None)), -len(self._taught_by.get(card.card_id, ()))
+    def _make_skill_set(self, index: CardIndex, tools: frozenset[str] | None) -> SkillSet:
+        import numpy
 
-    def _has_functions_of(self, card: Card, tools: frozenset[str] | None) -> bool:
-        if tools is None or not isinstance(card, SkillCard):
-            return True
+        can_call = self._can_call(tools)
+        numbers = [number for number, card in enumerate(index.cards) if all(map(can_call, functions_named(card)))]
+        cards = [card for number in numbers if isinstance(card := index.cards[number], SkillCard)]
+        deciding = {card.card_id: deciding_functions(card) for card in cards}
+        cards.sort(key=lambda card: (deciding[card.card_id][:1], self._standing(card)))
+        about = defaultdict[str, list[SkillCard]](list)
+        for card in cards:
+            for name in card.functions_used:
+                about[name].append(card)
+        return SkillSet(tuple(cards), numpy.array(numbers, dtype=numpy.int64), dict(about), deciding)
+
+    def _standing(self, card: SkillCard) -> tuple[int, int, str]:
+        """The best proven first, then those that most tasks taught."""
+        grade = getattr(card, "grade", None)
+        trust = GRADES.index(grade) if grade else len(GRADES)
+        return trust, -len(self._taught_by.get(card.card_id, ())), card.card_id
+
+    def _can_call(self, tools: frozenset[str] | None) -> Callable[[str], bool]:
+        """Whether an agent with these tools can call a function. With a shell it can run any program."""
+        if tools is None:
+            return lambda name: True
         names = {self.names.full_name(name) for name in tools}
         shell = any(map(is_shell, tools))
-        return all(name in names or (shell and name.startswith(f"{SHELL}.")) for name in card.functions_used)
+        return lambda name: name in names or (shell and name.startswith(f"{SHELL}."))
 
     def _companions(self, index: CardIndex, shown: Iterable[int]) -> list[int]:
         """The cards that were learned from the same tasks as a shown card: from at least half of the tasks of either,
@@ -242,19 +312,6 @@ class Retriever:
                 if count >= MIN_SHARED and 2 * count >= max(len(own), len(self._taught_by[other]))
             }
         return index.numbers(companions)
-
-    def _call_list_hits(
-        self, query: Query, words: list[str], apps: frozenset[str], profile: Profile
-    ) -> tuple[Hit, ...]:
-        """The card of the write that the task asks for, with a list of calls that ends in it."""
-        tools = None if query.functions is None else {self.names.full_name(name) for name in query.functions}
-        call_list = fitting_list(self._call_lists, query.task, tools, query.own)
-        if call_list is None:
-            return ()
-        index = self._index(FUNCTIONS)
-        [number] = index.numbers([f"function::{call_list.calls[-1]}"])
-        hit = index.hit(index.rank(words, apps, profile), number, 1)
-        return (replace(hit, call_list=call_list.calls),)
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. Scopes belong to an ability, so without a label there are
@@ -352,24 +409,14 @@ def _tells_when(card: Card) -> bool:
     return isinstance(card, SkillCard) and any(guard.conditions or guard.advises_on for guard in guards_of(card.guards))
 
 
-def _listable_skill(number: int, card: Card) -> _Listable:
-    functions = card.functions_used if isinstance(card, SkillCard) else ()
-    words = [word for function in functions for word in tokenize(function)]
-    return _Listable(number, _request_tests(card), _families_of(words))
+def functions_named(card: Card) -> tuple[str, ...]:
+    return card.functions_used if isinstance(card, SkillCard) else (card.tool,)
 
 
-def _families_of(words: list[str]) -> frozenset[str]:
-    return frozenset((*subjects_of(words), *acts_of(words)))
-
-
-def _request_tests(card: Card) -> _RequestTests:
-    """The conditions of a skill's guards on the request; none if one of its guards has no such condition."""
-    from contramem.guards.conditions import TaskSays
-    from contramem.guards.guard import guards_of  # parsing guards takes time to import
-
-    guards = guards_of(card.guards) if isinstance(card, SkillCard) else ()
-    tests = [tuple(test for test in guard.conditions if isinstance(test, TaskSays)) for guard in guards]
-    return tuple(tests) if all(tests) else ()
+def deciding_functions(card: Card) -> tuple[str, ...]:
+    """The functions that a card is about: those that change something, or all if none does."""
+    named = functions_named(card)
+    return tuple(name for name in named if effect_of(name) != "read") or named
 
 
 def _meets(task: str, tests: _RequestTests) -> bool:

@@ -7,7 +7,7 @@ from contramem.inject.hook.sessions import ENTRYPOINT, HookSessions
 
 def test_a_prompt_gets_the_cards_that_fit_it(sessions, memory):
     assert context(sessions.answer(prompt())) == memory.start(TASK).guidance.text
-    assert sessions.answer(prompt("Compose a sonnet about zeppelins", "s2")) == {}
+    assert "### " not in context(sessions.answer(prompt("Compose a sonnet about zeppelins", "s2")))
 
 
 def test_a_session_sees_a_card_once(sessions):

@@ -3,10 +3,9 @@
 Each adapter is a few lines over `GuidedRun`. docs/integrations.md shows how to write one.
 
 Memory must never cost a run, so text is shown where it costs no step: at the start, in a tool's description, beside
-a result. A call is held back only where it would do harm: it goes against a guard of a card that the agent was shown,
-in full or as a line of the list of rules (it would break the guard, or the guard demands this call in another way), or
-it repeats a call that failed, unchanged and with nothing done since. At most once for a function and twice in a run,
-and only if the run surely goes on.
+a result. A call is held back only where it would do harm: it goes against a guard of a card (it would break the guard,
+or the guard demands this call in another way), or it repeats a call that failed, unchanged and with nothing done since.
+At most once for a function and twice in a run, and only if the run surely goes on.
 """
 
 from __future__ import annotations
