@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 from contramem.traces.trajectory import RunUsage, Tool
 from contramem_lab.bfcl import BfclEnvironment
 from contramem_lab.environment import EnvironmentCall
