@@ -808,7 +808,7 @@ def _other_way_round(other: str, worked: Sequence[bool]) -> str:
     if fine >= max(ENOUGH, len(worked) * MIN_BAD):
         return str(fact("turned fine", fine, other=other, count=count))
     is_choice = len(worked) > 1 and not fine
-    return str(fact("turned bad", 0, other=other, count=(len(worked), len(worked)))) if is_choice else ""
+    return str(fact("turned bad", 0, other=other, count=len(worked))) if is_choice else ""
 
 
 def _closes(calls: Calls) -> Iterator[Fact]:
@@ -935,14 +935,15 @@ def _fields(kind: FormKind, forms: Sequence[ResultForm]) -> str:
     seen = Counter(name for form in forms for name in form.fields if is_field(name))
     places = {name: min(form.fields.index(name) for form in forms if name in form.fields) for name in seen}
     # A longer name can be a sentence, and whoever fills a record chooses it.
-    kept = [name for name in seen if seen[name] >= len(forms) * CLEAR and len(words(name)) <= MAX_FIELD_WORDS]
-    ordered = sorted(kept, key=lambda name: (seen[name] < len(forms) * NEARLY_ALWAYS, places[name], name))
+    kept = [name for name in seen if seen[name] >= len(forms) * CLEAR]
+    short = [name for name in kept if len(words(name)) <= MAX_FIELD_WORDS]
+    ordered = sorted(short, key=lambda name: (seen[name] < len(forms) * NEARLY_ALWAYS, places[name], name))
     always = [name for name in ordered if seen[name] >= len(forms) * NEARLY_ALWAYS][:MAX_FIELDS]
     sometimes = [name for name in ordered if name not in always][: MAX_FIELDS - len(always)]
     parts = [", ".join(always), f"{'sometimes ' if always else 'some of '}{', '.join(sometimes)}" if sometimes else ""]
     more = ", and more" if len(kept) > len(always) + len(sometimes) else ""
     of = " of records with " if kind in ("list", "map") else " with "
-    return of + "; ".join(filter(None, parts)) + more if kept else ""
+    return of + "; ".join(filter(None, parts)) + more if short else ""
 
 
 def _wording(calls: Calls) -> str:

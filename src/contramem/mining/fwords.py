@@ -24,7 +24,7 @@ SENTENCES = {
     "refused after": "After {other} on the same {argument} it was refused in {refused} calls{quote}, against {against} "
     "otherwise{turned}.",
     "turned fine": "; the other way round, {other} worked in {count}: call this one first",
-    "turned bad": "; the other way round, {other} was refused in {count}: choose one of the two",
+    "turned bad": "; the other way round, {other} was refused in all {count}: choose one of the two",
     "closes": "After it, {other} on the same {argument} was refused in {refused} calls{turned}.",
     "before it": "; before it, it worked in {count}: call that one first",
     "needs": "Call {other} first: until it had worked in the run, this was refused in {refused} calls{quote}, after "

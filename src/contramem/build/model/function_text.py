@@ -95,7 +95,7 @@ def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
     forms = Counter(str(call.form or "not shown") for call in worked)
     yield f"results of calls that worked: {_tally(forms) or 'none'}"
     yield from _errors(observations[0].function, observations)
-    if repeats := [call for call in observations if call.repeated]:
+    if repeats := [call for call in observations if call.repeated or call.looped]:
         needless = sum(call.redundant for call in repeats)
         yield f"the same call again in one run: {len(repeats)} times, {needless} of them with nothing changed between"
     yield "examples (×: how often):"
