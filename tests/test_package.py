@@ -50,7 +50,19 @@ def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
         assert re.search(rf"── {name}\b", errors.__doc__ or ""), f"{name} is not in the tree"
 
 
-STAGES = ("traces", "collection", "privacy", "contrast", "bank", "guards", "retrieve", "validate", "llm", "build", "inject")
+STAGES = (
+    "traces",
+    "collection",
+    "privacy",
+    "contrast",
+    "bank",
+    "guards",
+    "retrieve",
+    "validate",
+    "llm",
+    "build",
+    "inject",
+)
 TOGETHER = ("pipeline", "watch", "evaluate", "server", "cli")
 
 

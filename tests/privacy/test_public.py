@@ -9,12 +9,12 @@ from itertools import product
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.made_runs import Call, call, run
 
 from contramem.collection.runs import Collection
 from contramem.engine import LocalEngine
 from contramem.privacy.public import QUORUM, Public, Quorum, learn_public, public_of
 from contramem.traces.trajectory import Tool, Trajectory
-from tests.made_runs import Call, call, run
 
 
 def _tasks(*steps: Call | str, tasks: int = 2, sources: int = 2, per_task: bool = True) -> Iterator[list[Trajectory]]:
