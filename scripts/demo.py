@@ -21,14 +21,13 @@ NEW_TASK = "Please start the car, the engine is cold and two of the doors are op
 def main() -> None:
     shutil.rmtree(ROOT / FOLDER, ignore_errors=True)
     (ROOT / FOLDER).mkdir()
-    say("1. Where do runs of the same task diverge? Six agents should release an order; runs are columns.")
+    say("1. Where do runs of the same task diverge? Six agents were asked to release an order; runs are columns.")
     run("contrast", f"{NORTHLINE}/runs.jsonl.xz", "--task", "t000")
     say("2. Learn from the runs of six scripted agents: no key, no network.")
-    run("build", "examples/runs", "--bank", STORE)
+    run("build", "examples/runs", "--bank", STORE, "--out", FROZEN)
     say("3. One of the cards. The store knows which runs taught it and every decision about it.")
     run("cards", "show", STORE, "function::VehicleControlAPI.startEngine")
     say("4. What an agent is told at the start of a new task.")
-    run("cards", "freeze", STORE, "--out", FROZEN)
     run("guide", NEW_TASK, "--bank", FROZEN)
     say("5. Does memory help? A strong model at 36 new tasks, without memory and with a bank that a model wrote.")
     run("evaluate", "compare", f"{NORTHLINE}/heldout-none.jsonl.xz", "--with", f"{NORTHLINE}/heldout-model.jsonl.xz")
@@ -38,8 +37,8 @@ def main() -> None:
         f"With `. {Path(sys.prefix).name}/bin/activate`, these commands work from here:\n"
         f"contramem cards list {STORE}\n"
         f"contramem cards review {STORE}      [dim]look at each card before an agent does[/]\n"
-        "contramem traces YOUR_RUNS             [dim]which formats: docs/formats.md[/]\n"
-        f"contramem build YOUR_RUNS --bank {FOLDER}/mine.db",
+        "contramem doctor YOUR_RUNS            [dim]what your files hold; formats: docs/formats.md[/]\n"
+        "contramem build YOUR_RUNS             [dim]writes bank.jsonl, which agents load[/]",
         highlight=False,
     )
 

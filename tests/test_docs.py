@@ -2,6 +2,7 @@
 
     ```json file=runs.jsonl     the block is written to that file
     ```console                  `$ contramem ...` lines are run; `...` stands for any lines
+    ```console needs=agentdojo  the same with public runs in that folder; skipped where there are none
 Python has to compile, and what it imports from contramem has to exist. Every other `contramem ...` line in a block must
 at least be a command that exists, with options that it takes.
 """
@@ -12,6 +13,7 @@ import ast
 import importlib
 import re
 import shlex
+import tarfile
 from pathlib import Path
 
 import click
@@ -25,8 +27,9 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Examples of this page are run whole, each with its framework, by tests/inject/adapters/test_documented_examples.py.
 NOT_RUN_WHOLE = [document for document in DOCUMENTS if document.name != "integrations.md"]
-SLOW = {"README.md", "bank.md", "experiments.md"}  # they build banks, or run a whole experiment
-BLOCK = re.compile(r"^```(\w*)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SLOW = {"README.md", "start.md", "cards.md", "experiments.md"}  # they build banks, or run a whole experiment
+BLOCK = re.compile(r"^```(\w*)(?: file=(\S+))?(?: needs=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FETCH = ROOT / "examples/public/fetch"
 
 
 def mark_slow(document: Path) -> object:
@@ -40,7 +43,9 @@ def test_the_commands_of_a_document_do_what_it_says(
     monkeypatch.chdir(tmp_path)
     for folder in ("examples", "experiments"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    for language, file, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+    for language, file, public, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+        if public:
+            continue
         if file:
             Path(file).write_text(content, encoding="utf-8")
         elif language == "console":
@@ -51,14 +56,36 @@ def test_the_commands_of_a_document_do_what_it_says(
                 assert_parses(line)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_on_public_runs_do_what_a_document_says(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _, _, public, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+        if public:
+            unpack_public_runs(Path(public), shared_data)
+            for command, expected in _commands(content):
+                assert_printed(_run(command), expected, command)
+
+
 @pytest.mark.parametrize("document", NOT_RUN_WHOLE, ids=lambda path: path.name)
 def test_python_in_a_document_compiles_and_imports_what_exists(document: Path) -> None:
-    for language, _, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+    for language, *_, content in BLOCK.findall(document.read_text(encoding="utf-8")):
         nodes = ast.walk(ast.parse(content)) if language == "python" else ()
         for node in nodes:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("contramem"):
                 module = importlib.import_module(node.module or "")
                 assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == [], node.module
+
+
+def unpack_public_runs(folder: Path, data: Path) -> None:
+    """What examples/public/fetch brings: some models' runs at the tasks of the workspace."""
+    models = re.findall(r"\bmodels=\((.*?)\)", FETCH.read_text(encoding="utf-8"))[0].split()
+    with tarfile.open(data / "agentdojo/runs_no_attack.tar.xz", "r:xz") as archive:
+        for member in archive:
+            if member.name.split("/")[1:3] in ([model, "workspace"] for model in models):
+                archive.extract(member, folder, filter="data")
 
 
 def _commands(content: str) -> list[tuple[str, list[str]]]:
