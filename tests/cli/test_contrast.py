@@ -70,3 +70,20 @@ def test_a_task_that_nothing_separates_shows_no_markup(tmp_path: Path) -> None:
         (tmp_path / f"{number}.json").write_text(json.dumps(record))
     shown = show(tmp_path)
     assert "nothing" in shown and "[dim]" not in shown
+
+
+def test_two_runs_are_put_beside_each_other_whatever_their_outcomes(runs: Path) -> None:
+    shown = show(runs, "--runs", "b,a")
+    assert "A parts from B at 1: shell.grep and 1 more instead of shell.ls; doesn't rejoin" in shown
+    refused = CliRunner().invoke(cli, ["contrast", str(runs), "--runs", "a,c"])
+    assert "'c' matches 0 runs. Sources here: a, b." in str(refused.exception)
+
+
+def test_whether_a_version_changed_is_said_in_a_sentence(runs: Path) -> None:
+    assert "b acts otherwise than a in 1 of 1 task" in show(runs, "--versions", "a,b")
+    assert json.loads(show(runs, "--versions", "a,b", "--json"))["changed"] == 1
+
+
+def test_the_machine_readable_packet_says_what_separates_and_where_runs_part(runs: Path) -> None:
+    task = json.loads(show(runs, "--task", "t", "--json"))
+    assert task["partings"][0]["run"] == "B" and 0 <= task["separation"][0]["separation"] <= 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import StringIO
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
+from random import Random
 from typing import Any, NamedTuple
 
 import click
@@ -19,16 +21,27 @@ from rich.table import Table
 from rich.text import Text
 
 from contramem.cli.engine_options import workers_option
-from contramem.cli.kit import SectionedCommand
+from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import collect_runs, plural, reading_options
 from contramem.collection.runs import Collection
-from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.packet import Packet, PacketRun, packet_of
+from contramem.contrast.align import (
+    AlignedStep,
+    Parting,
+    RankedSignal,
+    align,
+    describe_effort,
+    first_partings,
+    partings,
+    rank_signals,
+    reference_first,
+)
+from contramem.contrast.packet import Packet, PacketRun, letters, packet_of, passing_first
 from contramem.contrast.packets import contrast_tasks, learn_vocabulary
-from contramem.contrast.signal import Signal, differing_arguments
 from contramem.contrast.step import Step
+from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
+from contramem.evaluate.behaviour import BehaviourChange, measure_change
 from contramem.traces.reader import ReadOptions
 from contramem.traces.shell import command_shape
 from contramem.traces.task_key import TaskKey
@@ -45,12 +58,20 @@ from contramem.whole_file import make_private
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the picture as a page instead of printing it.",
 )
+@click.option(
+    "--runs", metavar="A,B", help="Two runs beside each other, whatever their outcomes: letters, sources or files."
+)
+@click.option(
+    "--versions", metavar="OLD,NEW", help="Did behaviour change from one source to the other, over all tasks?"
+)
 @workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print every packet (or the one of --task) as JSON.")
 def contrast(
     paths: tuple[Path, ...],
     options: ReadOptions,
     task_id: str | None,
+    runs: str | None,
+    versions: str | None,
     limit: int,
     values: bool,
     html: Path | None,
@@ -66,15 +87,21 @@ def contrast(
     ):
         keys = _matching(collection, task_id) if task_id else collection.tasks()
         vocabulary = learn_vocabulary(collection, engine)
-        if len(keys) == 1:
+        if runs:
+            packets = iter([_two_runs(collection, keys, _two_names("--runs", runs), vocabulary)])
+        elif len(keys) == 1:
             packets = iter([packet_of(collection.runs(keys[0]), vocabulary)])
         else:
             packets = contrast_tasks(collection, vocabulary, engine)
-        if as_json:
-            _print_json(packets, single=task_id is not None)
+        if versions:
+            _show_change(measure_change(packets, *_two_names("--versions", versions), Random(0)), as_json)
+        elif as_json:
+            _print_json(packets, single=task_id is not None or runs is not None)
         else:
             with _console(html) as console:
-                if len(keys) == 1:
+                if runs:
+                    show_two_runs(next(packets), console, values)
+                elif len(keys) == 1:
                     show_packet(next(packets), console, values)
                 else:
                     list_packets(packets, limit, console)
@@ -131,6 +158,45 @@ def _matching(collection: Collection, task_id: str) -> list[str]:
     return matches
 
 
+def _two_names(option: str, text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise UsageError(f"{option} takes two names with a comma between them; got {text!r}.")
+    return names[0], names[1]
+
+
+def _two_runs(collection: Collection, keys: Sequence[str], names: tuple[str, str], vocabulary: Vocabulary) -> Packet:
+    """The packet of two runs: of one task, or of tasks that have no id, such as two files."""
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
+    for key in keys:
+        for letter, run in zip(letters(), passing_first(collection.runs(key)), strict=False):
+            own = {run.source, f"{run.source}/{run.run}", str(run.origin), PurePath(run.origin.file).name}
+            for name in names:
+                if name in own or (len(keys) == 1 and name == letter):
+                    found[name].append((key, letter))
+    tasks = [{key for key, _ in found[name]} for name in names]
+    if len(keys) > 1 and len(shared := set.intersection(*tasks)) == 1:
+        found = {name: [place for place in places if place[0] in shared] for name, places in found.items()}
+    for name, places in found.items():
+        if len(places) != 1:
+            hint = (
+                "Name one by its letter with --task, as source/trial or as FILE:LINE."
+                if places
+                else _sources_of(collection, keys)
+            )
+            raise UsageError(f"{name!r} matches {plural(len(places), 'run')}. {hint}")
+    places = [found[name][0] for name in names]
+    pair = [dict(zip(letters(), passing_first(collection.runs(key)), strict=False))[letter] for key, letter in places]
+    packet = packet_of(collection.runs(places[0][0]) if places[0][0] == places[1][0] else pair, vocabulary)
+    by_origin = {packet.provenance[run.letter].origin: run for run in packet.runs}
+    return replace(packet, runs=tuple(by_origin[run.origin] for run in pair), signals=())
+
+
+def _sources_of(collection: Collection, keys: Sequence[str]) -> str:
+    sources = sorted({run.source for key in keys[:20] for run in collection.runs(key)})
+    return f"Sources here: {', '.join(sources[:10])}."
+
+
 def _print_json(packets: Iterator[Packet], single: bool) -> None:
     """Print one object for a single task, otherwise an array, packet by packet."""
     if single:
@@ -155,7 +221,30 @@ def as_json(packet: Packet) -> dict[str, Any]:
         "contrastive": packet.is_contrastive,
         "runs": [{**msgspec.to_builtins(run), "actions": len(run.actions)} for run in packet.runs],
         "signals": msgspec.to_builtins(packet.signals),
+        "separation": [_ranked_json(each) for each in rank_signals(packet)],
+        "partings": [_parting_json(parting) for parting in first_partings(packet)],
         "provenance": msgspec.to_builtins(packet.provenance),
+    }
+
+
+def _ranked_json(ranked: RankedSignal) -> dict[str, Any]:
+    """How well a signal separates the runs, and which runs of both sides show it."""
+    return {
+        "statement": ranked.signal.statement,
+        "separation": round(ranked.separation, 4),
+        "passing": ranked.passing,
+        "failing": ranked.failing,
+    }
+
+
+def _parting_json(parting: Parting) -> dict[str, Any]:
+    return {
+        "run": parting.run,
+        "other": parting.other,
+        "at": parting.at.position if parting.at else None,
+        "rejoins": parting.rejoins.position if parting.rejoins else None,
+        "changed": [change._asdict() for change in parting.changed],
+        "what": str(parting),
     }
 
 
@@ -165,6 +254,7 @@ MAX_COLUMNS = 26
 """With more runs than this on a side, its column shows a count."""
 MAX_ROWS = 40
 MAX_SIGNALS = 8
+MAX_PARTINGS = 12
 FOLDED_LINES = 8
 FOLDED_CHARS = 1200
 
@@ -211,15 +301,74 @@ def show_packet(packet: Packet, console: Console, values: bool = False) -> None:
         console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]", highlight=False)
     console.print(
         "[dim]● called   ◐ called with other arguments   ✗ called, failed   · not called   "
-        "◀ diverges from the passing runs[/]\n"
+        "◀ parts from the passing run most like it   ▶ rejoins it[/]\n"
     )
-    clearest = _clearest_signals(packet.signals)
-    console.print(_signal_table(clearest, reveal))
-    if len(packet.signals) > len(clearest):
-        more = plural(len(packet.signals) - len(clearest), "more signal")
+    _show_partings(list(first_partings(packet)), console, reveal)
+    ranked = rank_signals(packet)
+    clearest = _clearest_signals(ranked)
+    if ranked:
+        console.print(
+            f"[bold]What separates them[/] [dim](how many of {len(packet.passing)} passing and "
+            f"{len(packet.failing)} failing runs show it)[/]"
+        )
+        console.print(_signal_table(clearest, reveal))
+    if len(ranked) > len(clearest):
+        more = plural(len(ranked) - len(clearest), "more signal")
         console.print(f"[dim]... and {more} in --json.[/]", highlight=False)
-    if not packet.signals:
+    if not ranked:
         console.print("Nothing separates these runs.")
+
+
+def show_two_runs(packet: Packet, console: Console, values: bool = False) -> None:
+    """Two runs beside each other, and every stretch in which the second differs from the first."""
+    reveal = _revealing(packet) if values else str
+    console.print(_legend(packet))
+    rows = align(packet.runs)
+    console.print(_picture(packet, rows, console.width, _ArgumentView(packet, reveal, values)))
+    first, second = packet.runs
+    different = list(partings(second, first))
+    _show_partings(different, console, reveal)
+    if not different:
+        console.print("Both did the same.")
+
+
+def _show_partings(shown: Sequence[Parting], console: Console, reveal: Callable[[str], str]) -> None:
+    for parting in shown[:MAX_PARTINGS]:
+        at = parting.at.position if parting.at else "its end"
+        console.print(
+            Text.assemble((f"◀ {parting.run} ", "red"), f"parts from {parting.other} at {at}: {reveal(str(parting))}")
+        )
+    if len(shown) > MAX_PARTINGS:
+        console.print(f"[dim]... and {len(shown) - MAX_PARTINGS} more in --json.[/]", highlight=False)
+    if shown:
+        console.print()
+
+
+def _show_change(change: BehaviourChange, as_json: bool) -> None:
+    if as_json:
+        print_json(msgspec.to_builtins(change))
+        return
+    console = Console(highlight=False)
+    console.print(change.verdict, markup=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title, justify in (
+        ("function", "left"),
+        (change.old, "right"),
+        (change.new, "right"),
+        ("only one", "right"),
+        ("p", "right"),
+    ):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    for row in change.functions[:MAX_SIGNALS]:
+        p = "n/a" if row.p is None else f"{row.p:.3g}"
+        table.add_row(row.function, f"{row.old:.0%}", f"{row.new:.0%}", f"−{row.dropped} +{row.added}", p)
+    if change.functions:
+        console.print(
+            "\nShare of the tasks in which a function is called; p over tasks, corrected for all functions (Holm)"
+        )
+        console.print(table)
+    for task in change.tasks[:MAX_SIGNALS]:
+        console.print(f"{task.task}: {task.what}", markup=False)
 
 
 def _revealing(packet: Packet) -> Callable[[str], str]:
@@ -257,14 +406,14 @@ class _ArgumentView(NamedTuple):
         return f"({', '.join(f'{name}={_short(self.reveal(str(value)))}' for name, value in step.arguments.items())})"
 
 
-def _clearest_signals(signals: Sequence[Signal]) -> list[Signal]:
+def _clearest_signals(ranked: Sequence[RankedSignal]) -> list[RankedSignal]:
     """The clearest signals: one for each axis and set of functions, and at least one per axis."""
-    by_subject: dict[tuple[str, ...], Signal] = {}
-    for signal in signals:
-        by_subject.setdefault((signal.axis, *signal.functions), signal)
+    by_subject: dict[tuple[str, ...], RankedSignal] = {}
+    for each in ranked:
+        by_subject.setdefault((each.signal.axis, *each.signal.functions), each)
     clearest = list(by_subject.values())
-    first_of_axis = {signal.axis: signal for signal in reversed(clearest)}.values()
-    rest = [signal for signal in clearest if signal not in first_of_axis]
+    first_of_axis = {each.signal.axis: each for each in reversed(clearest)}.values()
+    rest = [each for each in clearest if each not in first_of_axis]
     chosen = [*first_of_axis, *rest[: MAX_SIGNALS - len(first_of_axis)]]
     return sorted(chosen, key=clearest.index)
 
@@ -278,7 +427,9 @@ def _legend(packet: Packet) -> Text:
         for run in group:
             source = packet.provenance[run.letter]
             trial = "" if source.run == "0" else f"/{source.run}"
-            note = "" if run.ended == "complete" else f" ({run.ended})"
+            effort = describe_effort(packet.recorded[run.letter]).partition(", ")[2]
+            notes = [effort] * bool(effort) + [run.ended] * (run.ended != "complete")
+            note = f" ({', '.join(notes)})" if notes else ""
             # Non-breaking spaces keep a letter beside its source when the line wraps.
             named.append(f"{run.letter} {source.source}{trial}{note}".replace(" ", "\u00a0"))
         text.append("  ".join(named) + "\n")
@@ -293,8 +444,9 @@ def _picture(packet: Packet, rows: list[AlignedStep], width: int, view: _Argumen
     for runs in sides:
         table.add_column(_header(runs), no_wrap=True)
     table.add_column("", no_wrap=True)
-    divergences, app = _divergences(packet), _common_app(rows)
-    notes = [_divergence_note(row, divergences) for row in rows]
+    parted, app = list(first_partings(packet)), _common_app(rows)
+    divergences = {(parting.run, parting.at.position) for parting in parted if parting.at}
+    notes = [_parting_note(row, parted) for row in rows]
     # The columns of the runs are never cut; the labels get the remaining width.
     used_width = (
         sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
@@ -319,14 +471,8 @@ def _cells(row: AlignedStep, runs: list[PacketRun], divergences: set[tuple[str, 
     return Text.assemble(*(_cell(row, run, divergences) for run in runs))
 
 
-def _divergences(packet: Packet) -> set[tuple[str, int]]:
-    failing = {run.letter for run in packet.failing}
-    divergences = (signal for signal in packet.signals if signal.kind == "first divergence")
-    return {(cite.run, cite.position) for signal in divergences for cite in signal.cites if cite.run in failing}
-
-
 def _row_label(row: AlignedStep, app: str, view: _ArgumentView) -> Text:
-    step = next(iter(row.steps.values()))
+    step = row.reference
     text = Text(row.label.removeprefix(app), style="bold" if step.effect in ("write", "finalize") else "")
     if step.arguments:
         text.append(view.text(step), style="dim")
@@ -350,31 +496,34 @@ def _cell(row: AlignedStep, run: PacketRun, divergences: set[tuple[str, int]]) -
     style = _STYLES[run.passed]
     if (run.letter, step.position) in divergences:
         style = f"white on {style}"
-    return Text(_symbol(row, step), style=style)
+    return Text(row.symbol(run.letter), style=style)
 
 
-def _symbol(row: AlignedStep, step: Step) -> str:
-    if step.error:
-        return "✗"
-    reference = next(iter(row.steps.values()))
-    return "◐" if differing_arguments(reference, step) else "●"
+def _parting_note(row: AlignedStep, parted: Sequence[Parting]) -> Text:
+    parts, rejoins = list[str](), list[str]()
+    for parting in parted:
+        step = row.steps.get(parting.run)
+        if step is not None and parting.at is step:
+            parts.append(parting.run)
+        elif step is not None and parting.rejoins is step:
+            rejoins.append(parting.run)
+    marks = (f"{mark} {','.join(runs)}" for mark, runs in (("◀", parts), ("▶", rejoins)) if runs)
+    return Text(" ".join(marks), style="red")
 
 
-def _divergence_note(row: AlignedStep, divergences: set[tuple[str, int]]) -> Text:
-    here = [letter for letter, step in row.steps.items() if (letter, step.position) in divergences]
-    return Text(f"◀ {','.join(here)}" if here else "", style="red")
-
-
-def _signal_table(signals: Sequence[Signal], reveal: Callable[[str], str]) -> Table:
+def _signal_table(ranked: Sequence[RankedSignal], reveal: Callable[[str], str]) -> Table:
     """One row a signal; a statement that is longer than a line stays in its column."""
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
     table.add_column()
-    for signal in signals:
-        text = Text(reveal(signal.statement))
+    for each in ranked:
+        signal, text = each.signal, Text(reveal(each.signal.statement))
         if signal.cites:
             places = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
             more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""
             text.append(f"  [{places}{more}]", style="dim")
-        table.add_row(Text(f"{signal.axis:<17}", style=_AXIS_STYLES[signal.axis]), text)
+        axis = Text(f"{signal.axis:<17}", style=_AXIS_STYLES[signal.axis])
+        shown = Text.assemble((f"{len(each.passing)}✓", _STYLES[True]), " ", (f"{len(each.failing)}✗", _STYLES[False]))
+        table.add_row(axis, shown, text)
     return table

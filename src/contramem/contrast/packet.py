@@ -165,7 +165,7 @@ def contrast(collection: Collection, vocabulary: Vocabulary | None = None) -> It
 
 def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     """The packet of one task. Passing runs come first, then failing runs, then those with an unknown outcome."""
-    corrected = (correct_effects(run, vocabulary.writers) for run in _passing_first(runs))
+    corrected = (correct_effects(run, vocabulary.writers) for run in passing_first(runs))
     ordered = [vocabulary.substitutes.in_run(run) for run in corrected]
     placeholders = Placeholders(ordered, vocabulary)
     results = ShownResults(placeholders)
@@ -192,11 +192,11 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
 
 def mask_task(runs: list[Trajectory], vocabulary: Vocabulary) -> str:
     """The text of a task with placeholders instead of values, without building the whole packet."""
-    ordered = _passing_first(runs)
+    ordered = passing_first(runs)
     return redact_text(ordered[0].task, Placeholders(ordered, vocabulary).text)
 
 
-def _passing_first(runs: list[Trajectory]) -> list[Trajectory]:
+def passing_first(runs: list[Trajectory]) -> list[Trajectory]:
     return sorted(runs, key=lambda run: ({True: 0, False: 1, None: 2}[run.outcome.passed], run.source, run.run))
 
 
