@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,7 +76,7 @@ def test_after_a_new_task_only_that_task_is_contrasted(tmp_path: Path) -> None:
 def test_what_is_damaged_in_the_cache_is_made_again(tmp_path: Path) -> None:
     runs = [attempt for task in range(20) for attempt in attempts(task)]
     first, packets = contrast_runs(runs, tmp_path / "runs")
-    with sqlite3.connect(tmp_path / "runs") as connection:
+    with closing(sqlite3.connect(tmp_path / "runs", isolation_level=None)) as connection:
         connection.execute("UPDATE cache SET value = substr(value, 2)")
     again, made_again = contrast_runs(runs, tmp_path / "runs")
     assert again.closed == first.closed != frozenset()

@@ -9,6 +9,7 @@ from contramem.bank.bank import Bank, BankEntry, Change, Status
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.patch import Merge
+from contramem.bank.support import GRADES
 from contramem.errors import UsageError
 from contramem.guards.guard import parse_guard
 
@@ -23,9 +24,15 @@ def person(name: str) -> Attribution:
 
 
 def to_review(bank: Bank) -> tuple[BankEntry, ...]:
-    """The served cards whose present text no person has reviewed."""
+    """The served cards whose present text no person has reviewed: Skill Cards first, the least certain first."""
     entries = (bank.entries[card.card_id] for card in bank.cards)
-    return tuple(entry for entry in entries if not entry.reviewed)
+    return tuple(sorted((entry for entry in entries if not entry.reviewed), key=_certainty))
+
+
+def _certainty(entry: BankEntry) -> tuple[bool, int, int, str]:
+    grade = entry.support.grade
+    known = len(GRADES) - GRADES.index(grade) if grade else 0
+    return isinstance(entry.card, FunctionCard), known, len(entry.support.tasks), entry.card.card_id
 
 
 def judge(bank: Bank, card_id: str, verdict: Verdict, by: Attribution, reason: str = "") -> Decision:

@@ -6,6 +6,7 @@ at all, so a build that was killed continues where it stopped.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections import defaultdict
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
@@ -49,6 +50,7 @@ _PUT_CHANGE = sql.text(
     "INSERT INTO contramem_changes (number, position, card_id, change) VALUES (:number, :position, :card_id, :change)"
 )
 _PUT_MENTION = sql.text("INSERT INTO contramem_mentions (card_id, number) VALUES (:card_id, :number)")
+_MENTIONED = sql.text("SELECT number, card_id FROM contramem_mentions WHERE number > :after")
 _ABOUT_CARD = "WHERE number IN (SELECT number FROM contramem_mentions WHERE card_id = :card_id)"
 _DECISIONS = "SELECT number, recorded_at, decision FROM contramem_decisions {} ORDER BY number"
 _CHANGES = "SELECT number, change FROM contramem_changes {} ORDER BY number, position"
@@ -77,6 +79,28 @@ def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], d
         store.close()
         raise
     return store
+
+
+class DecisionSummary(NamedTuple):
+    """A decision in a line of a list."""
+
+    number: int
+    at: str
+    operation: str
+    outcome: Literal["accepted", "refused"]
+    by: str
+    kind: str
+    """`rules`, `model` or `person`."""
+    cards: str
+    """Ids of the cards that it changed or named."""
+    reason: str
+
+
+def _summary(number: int, at: str, decision: Mapping[str, Any], cards: Iterable[str]) -> DecisionSummary:
+    by = decision["by"]
+    outcome: Literal["accepted", "refused"] = "accepted" if decision.get("accepted", True) else "refused"
+    operation, reason = decision.get("operation") or "", decision["reason"]
+    return DecisionSummary(number, at[:19], operation, outcome, by["name"], by["kind"], " ".join(sorted(cards)), reason)
 
 
 class _WrittenChange(NamedTuple):
@@ -147,6 +171,15 @@ class Store:
         holds = " AND ".join(f"lower(decision) LIKE :{name} ESCAPE '!'" for name in like)
         newest = f"SELECT number FROM contramem_decisions WHERE {holds} ORDER BY number DESC LIMIT {limit:d}"
         return self._entries(f"WHERE number IN ({newest})", **like)[::-1] if like else ()
+
+    def summaries(self, after: int = 0) -> list[DecisionSummary]:
+        """Every decision with a number above `after` in a line, oldest first."""
+        with self.reading() as connection:
+            rows = connection.execute(sql.text(_DECISIONS.format("WHERE number > :after")), {"after": after}).all()
+            about = defaultdict[int, list[str]](list)
+            for number, card_id in connection.execute(_MENTIONED, {"after": after}):
+                about[number].append(card_id)
+        return [_summary(number, at, json.loads(text), about[number]) for number, at, text in rows]
 
     def _entries(self, which: str, **values: object) -> tuple[LedgerEntry, ...]:
         """The decisions that a WHERE clause selects, in order."""

@@ -16,6 +16,7 @@ from contramem.bank.difference import BankDifference, FieldDifference, field_dif
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.bank.provenance import trace_sentences
 from contramem.bank.render import card_panel, visible
+from contramem.bank.support import COUNTED
 
 RUNS_SHOWN = 12
 SENTENCE_SHOWN = 60
@@ -42,7 +43,8 @@ def _standing(entry: BankEntry) -> Text:
         lines.append(f"Rests on {entry.support}.")
     for guard in card.guards if isinstance(card, SkillCard) else ():
         counts = entry.support.guard_counts.get(guard)
-        counted = f": held {counts.held}, broken {counts.broken}, contradicted {counts.contradicted}" if counts else ""
+        said = counts.by_name() if counts else {}
+        counted = "".join(f"\n  {name} {number}: {COUNTED[name]}" for name, number in said.items())
         lines.append(f"Guard {guard}{counted}")
     return Text(visible("\n".join(lines)))
 

@@ -42,6 +42,15 @@ def rename_key(fields: dict[str, Any], name: str, stored: str) -> dict[str, Any]
     return {stored if field == name else field: value for field, value in fields.items()}
 
 
+COUNTED = {
+    "kept": "passing runs that kept it",
+    "kept in vain": "failing runs that kept it: they failed for another reason",
+    "broken": "failing runs that broke it",
+    "contradicted": "passing runs that broke it, which speaks against the rule",
+}
+"""What is counted about a guard, wherever people see it. Cards keep all but `kept in vain`."""
+
+
 class GuardSupport(Strict):
     """Counts of how the runs of a card behaved under a guard."""
 
@@ -51,6 +60,10 @@ class GuardSupport(Strict):
     """Failing runs that broke it."""
     contradicted: Count = 0
     """Passing runs that broke it."""
+
+    def by_name(self) -> dict[str, int]:
+        """As people are told: see COUNTED."""
+        return {"kept": self.held, "broken": self.broken, "contradicted": self.contradicted}
 
     def __add__(self, other: GuardSupport) -> GuardSupport:
         return GuardSupport(

@@ -19,8 +19,8 @@ from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import complain, how_to_read, reading, select_sources
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.cards import Cards, card_effects
-from contramem.evaluate.compare import Comparison, compare_pairs
-from contramem.evaluate.pairs import Attempt, Pairing, pair_attempts
+from contramem.evaluate.compare import Comparison, compare_both
+from contramem.evaluate.pairs import Attempt, Pairing
 from contramem.inject.injections import read_log
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
@@ -175,10 +175,11 @@ def _compare(
         complain(side.problems, side.problem_count)
     for reason, count in sorted(_describe_skipped(readings).items()):
         click.echo(f"{count} run(s) skipped: {reason}", err=True)
-    pairing = pair_attempts(*attempts, drop_unpaired=drop_unpaired)
-    cards = card_effects(pairing, [line for lines, _ in logged for line in lines]) if logged else None
-    comparison = compare_pairs(pairing, rng=Random(SEED))
-    return _ComparedRuns(comparison, pairing, cards, readings, sum(unreadable for _, unreadable in logged))
+    compared = compare_both(*attempts, rng=Random(SEED), drop_unpaired=drop_unpaired)
+    cards = card_effects(compared.pairing, [line for lines, _ in logged for line in lines]) if logged else None
+    return _ComparedRuns(
+        compared.comparison, compared.pairing, cards, readings, sum(unreadable for _, unreadable in logged)
+    )
 
 
 def _read_both(

@@ -110,7 +110,7 @@ def _run(options: object) -> None:
 
 def _index_runs(project: Project) -> None:
     """Index recorded runs while the server already answers. Runs that cannot be read are reported but not fatal."""
-    from contramem.server.run_index import Stopped
+    from contramem.collection.browse import Stopped
 
     try:
         count = project.index_runs()

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from contramem.evaluate.pairs import (
     AGENT_SIDES,
@@ -18,6 +18,7 @@ from contramem.evaluate.pairs import (
     SideNames,
     WithAndWithout,
     both,
+    pair_attempts,
     pair_runs,
     short_names,
 )
@@ -115,6 +116,66 @@ class Comparison(Part):
     @property
     def side_names(self) -> SideNames:
         return MEMORY_SIDES if self.by_source else AGENT_SIDES
+
+
+class PairRow(NamedTuple):
+    """A line of a comparison: two runs of a task, or one that was left out."""
+
+    task: str
+    ability: str
+    change: str
+    """`harmed`, `gained`, `both pass`, `both fail`, or why the run was left out: `unpaired`, `interrupted` ..."""
+    base: str
+    """`passed` or `failed`; empty if there is no such run."""
+    memory: str
+    base_source: str
+    memory_source: str
+    trial: str
+    base_id: str
+    """A digest of the run."""
+    memory_id: str
+    task_key: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison with the runs it is made from."""
+
+    comparison: Comparison
+    pairing: Pairing
+
+    def rows(self) -> list[PairRow]:
+        """Every pair, and every run that was left out."""
+        names = short_names(_all_attempts(self.pairing))
+        found = [(pair.base, pair.memory, _CHANGES[pair.change, pair.both_passed]) for pair in self.pairing.pairs]
+        alone = [
+            (run if side == "base" else None, None if side == "base" else run, why)
+            for side, run, why in self.pairing.left_out
+        ]
+        return [_pair_row(names, *each) for each in (*found, *alone)]
+
+
+_CHANGES = {(-1, False): "harmed", (1, False): "gained", (0, True): "both pass", (0, False): "both fail"}
+
+
+def _pair_row(names: Mapping[str, str], base: Attempt | None, memory: Attempt | None, change: str) -> PairRow:
+    known = base or memory
+    assert known is not None
+    runs = (base, memory)
+    ended = ({True: "passed", False: "failed", None: "unknown"}[run.passed] if run else "" for run in runs)
+    sources, ids = (run.source if run else "" for run in runs), (run.content.hex() if run else "" for run in runs)
+    return PairRow(
+        names[known.task_key], known.ability, change, next(ended), next(ended), next(sources), next(sources),
+        known.trial, next(ids), next(ids), known.task_key,
+    )  # fmt: skip
+
+
+def compare_both(
+    base: Iterable[Attempt], memory: Iterable[Attempt], *, rng: Random, drop_unpaired: bool = False
+) -> Compared:
+    """Compare runs that are already reduced."""
+    pairing = pair_attempts(base, memory, drop_unpaired=drop_unpaired)
+    return Compared(compare_pairs(pairing, rng=rng), pairing)
 
 
 def compare(

@@ -4,7 +4,6 @@ Events are counted and then dropped, to save memory."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,13 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-import msgspec
-
 from contramem.errors import ComparisonError
+from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Origin, RunUsage, Trajectory, digest
-
-_NOWHERE = Origin("")
-_encode = msgspec.msgpack.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +37,12 @@ class Attempt:
     usage: RunUsage
     origin: Origin
     content: bytes
-    """Digest of the run without its origin, so that the same run read from two places counts once."""
+    """Its digest wherever it was read, so that the same run read from two places counts once."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Attempt:
         """Reduce a trajectory."""
         scenario = trajectory.scenario_id
-        row = _encode(msgspec.structs.replace(trajectory, origin=_NOWHERE))
         return cls(
             task_key=trajectory.task_key,
             environment=trajectory.environment,
@@ -64,7 +58,7 @@ class Attempt:
             agent_events=count_agent_events(trajectory),
             usage=trajectory.usage,
             origin=trajectory.origin,
-            content=hashlib.blake2b(row, digest_size=12).digest(),
+            content=content_digest(trajectory),
         )
 
     @property

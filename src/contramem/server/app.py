@@ -21,7 +21,7 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as ConnectionScope
 
 from contramem.errors import ContramemError
-from contramem.server import api, cards, comparison, tasks
+from contramem.server import api, cards, compare, preview, tasks
 from contramem.server.access import COOKIE, Access, Denied
 from contramem.server.api import openapi_document
 from contramem.server.guard_rails import GuardRails
@@ -54,8 +54,12 @@ PAGES = (
     PageRoute("/{project}/card", "read", cards.card),
     PageRoute("/{project}/ledger", "read", cards.ledger),
     PageRoute("/{project}/search", "read", tasks.search),
-    PageRoute("/{project}/injections", "read", comparison.injections),
-    PageRoute("/{project}/compare", "read", comparison.comparison),
+    PageRoute("/{project}/injections", "read", compare.injections),
+    PageRoute("/{project}/compare", "read", compare.comparison),
+    PageRoute("/{project}/runs", "read", tasks.runs),
+    PageRoute("/{project}/guard", "read", cards.guard),
+    PageRoute("/{project}/preview", "guide", preview.preview),
+    PageRoute("/{project}/label", "review", tasks.label, "POST"),
     PageRoute("/{project}/review", "review", cards.review),
     PageRoute("/{project}/decide", "review", cards.decide, "POST"),
     PageRoute("/{project}/undo", "review", cards.undo, "POST"),
@@ -147,7 +151,7 @@ def _api(server: Server, route: api.ApiRoute) -> Callable[[Request], Any]:
 
 
 async def _read_form(request: Request, access: Access) -> dict[str, str]:
-    fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50)
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=500)
     form = {name: values[0].replace("\r\n", "\n") for name, values in fields.items()}
     access.check_form(request, form.get("form_token", ""))
     return {"reason": "", **form}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
@@ -21,16 +22,17 @@ from contramem.bank.difference import FieldDifference, field_differences
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.provenance import trace_sentences
+from contramem.bank.store import DecisionSummary
+from contramem.bank.support import COUNTED, GRADES
+from contramem.build.rules.support import replays
 from contramem.errors import ContramemError, GuardError
-from contramem.guards.guard import parse_guard
-from contramem.server.listing import Listing
+from contramem.guards.guard import parse_guard, relevant_functions
+from contramem.server.compare import effects_of
+from contramem.server.listing import InMemory, Listing
 from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts
 
 # The ledger
-
-DECISIONS = 50
-"""On a page."""
 
 
 class DecisionRow(NamedTuple):
@@ -50,7 +52,8 @@ class DecisionRow(NamedTuple):
     can_undo: bool
 
 
-def decision_row(entry: LedgerEntry, card_id: str | None = None) -> DecisionRow:
+def decision_row(entry: LedgerEntry, bank: Bank, card_id: str | None = None) -> DecisionRow:
+    """`can_undo`: it changed cards, and nothing was decided about them since."""
     decision = entry.decision
     changes = [change for change in decision.changes if card_id in (None, change.card_id)]
     change = changes[0] if changes else None
@@ -68,7 +71,7 @@ def decision_row(entry: LedgerEntry, card_id: str | None = None) -> DecisionRow:
         or tuple((name, name) for name in decision.card_ids),
         field_differences(before.card, after.card) if before and after else (),
         moved,
-        bool(decision.changes),
+        bool(decision.changes) and all(bank.entries.get(each.card_id) == each.after for each in decision.changes),
     )
 
 
@@ -87,24 +90,33 @@ def notice(entry: LedgerEntry | None) -> str:
     return f"Decision {entry.number}: {(entry.decision.operation or '').lower()} {', '.join(entry.decision.card_ids)}."
 
 
+LEDGER = Listing("ledger", ("operation", "outcome", "kind", "cards"))
+
+
 def ledger(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """Every decision, newest first."""
-    last = visit.project.current().decision
-    before = min(visit.number("before", last + 1), last + 1)
-    entries = visit.project.store.ledger_page(before, DECISIONS)
-    older = entries[-1].number if entries and entries[-1].number > 1 else None
-    newer = before + DECISIONS if before <= last else None
-    return visit.page(
-        "ledger.html", status,
-        rows=[decision_row(entry) for entry in entries], older=older, newer=newer, last=last,
-        note=notice(decided(visit)), problem=problem,
+    words = visit.query("q").lower().split()
+    wanted = [
+        row for row in visit.project.summaries() if all(word in " ".join(map(str, row)).lower() for word in words)
+    ]
+    orders = {"newest": lambda row: -row.number, "oldest": lambda row: row.number}
+    return LEDGER.page(
+        visit, InMemory(wanted, orders), lambda rows: _full_rows(visit, rows), note=notice(decided(visit)),
+        problem=problem, status=status,
     )  # fmt: skip
+
+
+def _full_rows(visit: Visit, summaries: list[DecisionSummary]) -> list[DecisionRow]:
+    bank, numbers = visit.project.current().bank, [row.number for row in summaries]
+    together = len(numbers) == 1 or (numbers and max(numbers) - min(numbers) < 2 * len(numbers))
+    pages = [(max(numbers), max(numbers) - min(numbers) + 1)] if together else [(number, 1) for number in numbers]
+    found = {entry.number: entry for last, count in pages for entry in visit.project.store.ledger_page(last + 1, count)}
+    return [decision_row(found[number], bank) for number in numbers]
 
 
 # Cards
 
 RUNS_LISTED = 40
-GRADES = ("enforced", "proven", "observed")
 NO_SENTENCES = ("tags", "functions_used")
 """Fields that cannot be wrong."""
 
@@ -125,18 +137,14 @@ class CardRow(NamedTuple):
     grade: str
 
 
-CARDS = Listing(
-    "cards",
-    ("kind", "status", "grade", "ability"),
-    {
-        "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),  # skills that most tasks support come first
-        "title": lambda row: (row.title.lower(), row.card_id),
-        "tasks": lambda row: (-row.tasks, row.card_id),
-        "guards": lambda row: (-row.guards, row.card_id),
-        "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
-    },
-    is_hidden=lambda row: row.status == "retired",
-)
+CARDS = Listing("cards", ("kind", "status", "grade", "ability"))
+_ORDERS = {
+    "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),  # skills that most tasks support come first
+    "title": lambda row: (row.title.lower(), row.card_id),
+    "tasks": lambda row: (-row.tasks, row.card_id),
+    "guards": lambda row: (-row.guards, row.card_id),
+    "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
+}
 
 
 def cards(visit: Visit) -> Response:
@@ -144,7 +152,7 @@ def cards(visit: Visit) -> Response:
     snapshot, wanted = visit.project.current(), visit.query("q").lower().split()
     found = snapshot.bank.entries.items()
     rows = [card_row(entry) for card_id, entry in found if all(word in snapshot.texts[card_id] for word in wanted)]
-    return CARDS.page(visit, rows)
+    return CARDS.page(visit, InMemory(rows, _ORDERS, lambda row: row.status == "retired"))
 
 
 def card_row(entry: BankEntry) -> CardRow:
@@ -170,10 +178,17 @@ def card(visit: Visit) -> Response:
         card=entry.card,
         is_skill=isinstance(entry.card, SkillCard),
         guards=guard_rows(entry),
+        counted=COUNTED,
         runs=runs[:RUNS_LISTED],
         more_runs=max(0, len(runs) - RUNS_LISTED),
+        effects=[
+            (sides, effect)
+            for sides, compared in visit.project.compared.items()
+            for effect in effects_of(visit.project, compared)
+            if effect.card_id == entry.card.card_id
+        ],
         known_tasks=_find_known_tasks(visit, [*(run.task for run in runs[:RUNS_LISTED]), *entry.support.tasks[:12]]),
-        history=[decision_row(decision, entry.card.card_id) for decision in reversed(entries)],
+        history=[decision_row(decision, bank, entry.card.card_id) for decision in reversed(entries)],
         sentences=[sentence for sentence in trace_sentences(entry, entries) if sentence.field not in NO_SENTENCES],
         related=find_related_cards(bank, entry),
     )
@@ -189,9 +204,8 @@ class GuardRow(NamedTuple):
 
     text: str
     sentence: str
-    held: int | None
-    broken: int | None
-    contradicted: int | None
+    counts: dict[str, int]
+    """By the name that COUNTED gives a count. Empty if the card has none."""
 
 
 def guard_rows(entry: BankEntry) -> list[GuardRow]:
@@ -202,9 +216,57 @@ def guard_rows(entry: BankEntry) -> list[GuardRow]:
         except GuardError:
             sentence = "This guard can't be read by this version."
         counts = entry.support.guard_counts.get(text)
-        numbers = (counts.held, counts.broken, counts.contradicted) if counts else (None, None, None)
-        rows.append(GuardRow(text, sentence, *numbers))
+        rows.append(GuardRow(text, sentence, counts.by_name() if counts else {}))
     return rows
+
+
+class GuardedRun(NamedTuple):
+    """What a recorded run did with a guard."""
+
+    task: str
+    source: str
+    trial: str
+    verdict: str
+    outcome: str
+
+
+GUARDED = Listing("guard", ("verdict", "outcome", "source"))
+
+
+def guard(visit: Visit) -> Response:
+    """The runs behind the counts of a guard."""
+    entry = visit.project.current().bank.entries.get(visit.query("id"))
+    rows, number = guard_rows(entry) if entry else [], visit.number("guard")
+    if entry is None or number >= len(rows):
+        return missing(visit, "There is no such guard in this bank.")
+    runs = find_guarded_runs(visit, rows[number].text)
+    found = {name: sum(run.verdict == name for run in runs) for name in COUNTED}
+    orders = {"task": lambda row: (row.task, row.source, row.trial), "source": lambda row: (row.source, row.task)}
+    return GUARDED.page(
+        visit, InMemory(runs, orders), card=entry.card, guard=rows[number], number=number, counted=COUNTED, found=found,
+        asked_for={"id": visit.query("id"), "guard": number},
+    )  # fmt: skip
+
+
+def find_guarded_runs(visit: Visit, text: str) -> list[GuardedRun]:
+    """Replay a guard on the recorded runs of every task that it applies to."""
+    index, kept = visit.project.runs, visit.project.guarded
+    if (text, index.count) not in kept:
+        try:
+            parsed = parse_guard(text)
+        except GuardError:
+            return []
+        tasks = map(visit.project.packet, index.tasks_calling(relevant_functions(parsed) or ()))
+        found = []
+        for packet, replay in (pair for task in tasks if task for pair in replays([parsed], [task])):
+            for name, letters in zip(
+                COUNTED, (replay.held, replay.kept_in_vain, replay.broken, replay.contradicted), strict=True
+            ):
+                runs = (packet.provenance[letter] for letter in letters)
+                outcome = "passed" if name in ("kept", "contradicted") else "failed"
+                found += [GuardedRun(packet.task_key, run.source, run.run, name, outcome) for run in runs]
+        kept[text, index.count] = found
+    return kept[text, index.count]
 
 
 def find_related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
@@ -240,7 +302,7 @@ def review(visit: Visit) -> Response:
     return _form(visit, visit.query("id"))
 
 
-def _form(visit: Visit, card_id: str, *, problem: str = "", draft: str = "", status: int = 200) -> Response:
+def _form(visit: Visit, card_id: str, *, problem: str = "", is_draft: bool = False, status: int = 200) -> Response:
     bank = visit.project.current().bank
     waiting = acts.to_review(bank)
     made = decided(visit)
@@ -254,10 +316,11 @@ def _form(visit: Visit, card_id: str, *, problem: str = "", draft: str = "", sta
     return visit.page(
         "review.html", status,
         entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
-        guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
-        text=draft or editable_text(entry.card), editing=bool(draft), following=following,
+        guards=guard_rows(entry), counted=COUNTED, seen=digest_of(entry), left=count_unreviewed(bank), note=note,
+        problem=problem,
+        fields=list(edit_fields(entry.card, visit.form if is_draft else {})), editing=is_draft, following=following,
         decided=made.number if made else 0, related=find_related_cards(bank, entry),
-        history=[decision_row(item, entry.card.card_id) for item in reversed(history)][:8],
+        history=[decision_row(item, bank, entry.card.card_id) for item in reversed(history)][:8],
         similar=_similar(bank, entry),
     )  # fmt: skip
 
@@ -271,13 +334,11 @@ def decide(visit: Visit) -> Response:
     except ChangedMeanwhile:
         problem = "Somebody else decided about this card while you were reading. Nothing of yours was recorded; below "
         problem += "is the card as it is now" + (", and your own text is in the editor." if answer == "edit" else ".")
-        return _form(
-            visit, card_id, problem=problem, draft=form.get("text", "") if answer == "edit" else "", status=409
-        )
+        return _form(visit, card_id, problem=problem, is_draft=answer == "edit", status=409)
     except ValidationError as error:
-        return _form(visit, card_id, problem=f"Not saved: {complaint(error)}.", draft=form.get("text", ""), status=422)
+        return _form(visit, card_id, problem=f"Not saved: {complaint(error)}.", is_draft=True, status=422)
     except ContramemError as error:
-        return _form(visit, card_id, problem=f"Not saved: {error}", draft=form.get("text", ""), status=422)
+        return _form(visit, card_id, problem=f"Not saved: {error}", is_draft=answer == "edit", status=422)
     return RedirectResponse(visit.url("review", decided=entry.number), 303)
 
 
@@ -314,17 +375,62 @@ def _decision(visit: Visit, bank: Bank) -> Decision:
         return acts.judge(bank, card_id, VERDICTS[answer], by, reason)
     if answer == "merge":
         return acts.merge(bank, card_id, [form.get("with", "")], by, reason)
-    return acts.edit(bank, card_id, form_of(entry.card).model_validate_json(form.get("text", "")), by, reason)
+    return acts.edit(bank, card_id, text_from_fields(entry.card, form), by, reason)
 
 
-def form_of(card: Card) -> type[FunctionCard] | type[SkillDelta]:
-    return FunctionCard if isinstance(card, FunctionCard) else SkillDelta
+FIXED = ("version", "card_id", "tool", "app", "function", "ability")
+"""Fields of a card that nobody edits."""
+FIELD = "field."
 
 
-def editable_text(card: Card) -> str:
-    """The editable part of a card, as JSON."""
-    fields = {name for name in form_of(card).model_fields if name != "version"}
-    return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
+class EditField(NamedTuple):
+    """A field of a card in a form."""
+
+    name: str
+    label: str
+    value: str
+    kind: str
+    """`text`, `lines` (one item a line) or `choice` (yes, no, unknown)."""
+
+
+def edit_fields(card: Card, form: Mapping[str, str]) -> Iterator[EditField]:
+    """The editable fields of a card, with what a form says instead."""
+    for path, value in _leaves(card.model_dump(mode="json", exclude=set(FIXED))):
+        kind = "lines" if isinstance(value, list) else "text" if isinstance(value, str) else "choice"
+        shown = "\n".join(value) if isinstance(value, list) else value if isinstance(value, str) else _CHOICES[value]
+        label = " ".join(card.arguments[int(part)].name if part.isdigit() and isinstance(card, FunctionCard) else part
+                         for part in path.split(".")).replace("_", " ")  # fmt: skip
+        yield EditField(FIELD + path, label, form.get(FIELD + path, shown), kind)
+
+
+_CHOICES = {True: "yes", False: "no", None: "unknown"}
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Texts, lists of texts and choices of a card, each with its path."""
+    if isinstance(value, dict):
+        for name, child in value.items():
+            yield from _leaves(child, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for number, child in enumerate(value):
+            yield from _leaves(child, f"{path}.{number}")
+    elif path != "arguments":  # of a function without any
+        yield path, value
+
+
+def text_from_fields(card: Card, form: Mapping[str, str]) -> FunctionCard | SkillDelta:
+    """The card with what a form says. Raises ValidationError if it may not be said."""
+    kind = FunctionCard if isinstance(card, FunctionCard) else SkillDelta
+    fields = card.model_dump(mode="json", include=set(kind.model_fields))
+    for field in edit_fields(card, form):
+        *outer, name = field.name.removeprefix(FIELD).split(".")
+        place: Any = fields
+        for part in outer:
+            place = place[int(part)] if part.isdigit() else place[part]
+        lines = [line.strip() for line in field.value.splitlines() if line.strip()]
+        choice = {"yes": True, "no": False}.get(field.value)
+        place[name] = lines if field.kind == "lines" else field.value.strip() if field.kind == "text" else choice
+    return kind.model_validate_json(json.dumps(fields))
 
 
 def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:

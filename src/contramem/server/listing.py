@@ -6,23 +6,82 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from starlette.responses import Response
 
 from contramem.bank.render import visible
+from contramem.collection.browse import MAX_VALUES, RunIndex, Table
 from contramem.server.pages import Visit
 
 PAGE = 50
-MAX_VALUES = 30
-"""Of a facet."""
+_TEXTS = ("text", "masked")
+"""Fields with the text of a task, which may hold values: they are in no file."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+class Rows(Protocol):
+    """Where the rows of a list are: in memory, or in a file."""
+
+    @property
+    def orders(self) -> Mapping[str, Any]:
+        """The first is the default."""
+
+    def count(self, chosen: Mapping[str, str]) -> int: ...
+    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]: ...
+    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]: ...
+
+
 @dataclass(frozen=True)
-class Paging:
+class InMemory:
+    """Named tuples."""
+
+    rows: Sequence[Any]
+    orders: Mapping[str, Callable[[Any], Any]]
+    is_hidden: Callable[[Any], bool] = lambda row: False
+    """Rows that are shown only if the facet `status` asks for them."""
+
+    def count(self, chosen: Mapping[str, str]) -> int:
+        return sum(self._fits(row, chosen) for row in self.rows)
+
+    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
+        return sorted((row for row in self.rows if self._fits(row, chosen)), key=self.orders[order])[offset:][:limit]
+
+    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
+        counts = Counter(getattr(row, facet) for row in self.rows if self._fits(row, chosen, but=facet))
+        return [(value, count) for value, count in counts.most_common(MAX_VALUES) if value]
+
+    def _fits(self, row: Any, chosen: Mapping[str, str], but: str = "") -> bool:
+        if self.is_hidden(row) and but != "status" and not chosen["status"]:
+            return False
+        return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Rows of the run index."""
+
+    index: RunIndex
+    table: Table
+    words: str
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        return self.table.orders
+
+    def count(self, chosen: Mapping[str, str]) -> int:
+        return self.index.count_rows(self.table, chosen, self.words)
+
+    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
+        return self.index.select(self.table, chosen, self.words, order, offset, limit)
+
+    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
+        return self.index.count_values(self.table, chosen, self.words, facet)
+
+
+class Paging(NamedTuple):
     """The part of a long list that a page shows."""
 
     offset: int
@@ -38,70 +97,52 @@ class Paging:
         return self.offset + self.limit if self.offset + self.limit < self.total else None
 
 
-@dataclass(frozen=True)
-class Listing:
-    """What can be asked of a list of named tuples."""
+class Listing(NamedTuple):
+    """A page with a list."""
 
     name: str
+    """Of its template and its files."""
     facets: tuple[str, ...]
     """Fields of a row that a reader can choose values of."""
-    orders: dict[str, Callable[[Any], Any]]
-    """Sort keys; the first is the default."""
-    is_hidden: Callable[[Any], bool] = lambda row: False
-    """Rows that are shown only if the facet `status` asks for them."""
 
-    def page(self, visit: Visit, rows: Sequence[Any]) -> Response:
-        """The part of the list that the address asks for, with the counts of the other facets."""
-        chosen = {facet: visit.query(facet) for facet in self.facets}
-        order = visit.query("order")
-        order = order if order in self.orders else next(iter(self.orders))
-        selected = sorted((row for row in rows if self._fits(row, chosen)), key=self.orders[order])
-        if (file := export_rows(visit, self.name, selected)) is not None:
-            return file
-        paging = Paging(visit.number("from"), PAGE, len(selected))
+    def chosen(self, visit: Visit) -> dict[str, str]:
+        return {facet: visit.query(facet) for facet in self.facets}
+
+    def page(
+        self, visit: Visit, rows: Rows, show: Callable[[list[Any]], Sequence[Any]] = lambda rows: rows, /,
+        *, status: int = 200, **more: Any,
+    ) -> Response:  # fmt: skip
+        """The part of the list that the address asks for, with the counts of the facets; `format=csv` gives all of it
+        as a file. `show` turns the rows of a page into what its template needs."""
+        chosen, order = self.chosen(visit), visit.query("order")
+        order = order if order in rows.orders else next(iter(rows.orders))
+        total, asked = rows.count(chosen), {**chosen, "q": visit.query("q"), "order": visit.query("order")}
+        if visit.query("format") in ("csv", "json"):
+            return export_rows(visit.query("format"), self.name, rows.select(chosen, order, 0, total))
+        paging = Paging(visit.number("from"), PAGE, total)
         return visit.page(
-            f"{self.name}.html", rows=selected[paging.offset :][:PAGE], words=visit.query("q"), order=order,
-            chosen=chosen, facets={facet: self._count(rows, chosen, facet) for facet in self.facets}, paging=paging,
+            f"{self.name}.html", status, rows=show(rows.select(chosen, order, paging.offset, PAGE)), order=order,
+            paging=paging, words=visit.query("q"), chosen=chosen, asked=asked,
+            facets={facet: rows.values(chosen, facet) for facet in self.facets}, **more,
         )  # fmt: skip
 
-    def _fits(self, row: Any, chosen: dict[str, str], but: str = "") -> bool:
-        if self.is_hidden(row) and but != "status" and not chosen["status"]:
-            return False
-        return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
 
-    def _count(self, rows: Sequence[Any], chosen: dict[str, str], facet: str) -> list[tuple[str, int]]:
-        """How many rows each value of a facet would show, keeping the other facets."""
-        counts = Counter(getattr(row, facet) for row in rows if self._fits(row, chosen, but=facet))
-        return [(value, count) for value, count in counts.most_common(MAX_VALUES) if value]
-
-
-def export_rows(visit: Visit, name: str, rows: Sequence[Any]) -> Response | None:
-    """The named tuples as a file, if the address ends with `format=json` or `format=csv`; else None."""
-    wanted = visit.query("format")
-    if wanted == "json":
-        text = json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1)
-        return _file(text, "application/json", f"{name}.json")
-    if wanted == "csv":
-        return _file(_as_csv(rows), "text/csv", f"{name}.csv")
-    return None
-
-
-def _as_csv(rows: Sequence[Any]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file)
-    if rows:
-        writer.writerow(rows[0]._fields)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return file.getvalue()
+def export_rows(form: str, name: str, rows: Sequence[Any]) -> Response:
+    """The named tuples as a file in CSV or JSON."""
+    table = [{name: value for name, value in row._asdict().items() if name not in _TEXTS} for row in rows]
+    if form == "json":
+        content = json.dumps(table, ensure_ascii=False, indent=1)
+    else:
+        file = io.StringIO()
+        writer = csv.writer(file)
+        writer.writerow(table[0] if table else ())
+        writer.writerows(map(_cell, row.values()) for row in table)
+        content = file.getvalue()
+    headers = {"content-disposition": f'attachment; filename="{name}.{form}"'}
+    return Response(content, media_type="application/json" if form == "json" else "text/csv", headers=headers)
 
 
 def _cell(value: object) -> object:
     """Mark a text that a spreadsheet would take for a formula."""
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _file(text: str, media_type: str, name: str) -> Response:
-    return Response(text, media_type=media_type, headers={"content-disposition": f'attachment; filename="{name}"'})
+    text = visible(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

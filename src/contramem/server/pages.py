@@ -15,10 +15,18 @@ from starlette.responses import HTMLResponse
 
 from contramem.bank.fields import SKILL_FIELDS
 from contramem.bank.render import visible
+from contramem.collection.browse import RunRow
+from contramem.contrast.packet import RunIdentity
 from contramem.server.project import Project
 from contramem.server.tokens import Token
 
 _CODE_OR_PLACEHOLDER = re.compile(r"`([^`\n]{1,200})`|&lt;([A-Z][A-Z_]*?)(?:_(\d+))?&gt;")
+
+
+def plural_of(noun: str) -> str:
+    """`task` -> `tasks`, `run with a verdict` -> `runs with a verdict`."""
+    first, space, rest = noun.partition(" ")
+    return f"{first}s{space}{rest}"
 
 
 def mark_up(value: object) -> Markup:
@@ -34,6 +42,11 @@ def _mark(match: re.Match[str]) -> str:
     return f'<span class="mask" title="a value that is not shown">{label}</span>'
 
 
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 36 else f"{text[:35]}…"
+
+
 def _make_visible(value: object) -> object:
     """Keep control and direction characters of traces and cards off the pages. Our own markup is clean."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -44,6 +57,12 @@ _JINJA = Environment(
     lstrip_blocks=True, finalize=_make_visible,
 )  # fmt: skip
 _JINJA.filters["marked"] = mark_up
+_JINJA.filters["number"] = lambda value: (
+    "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+)
+_JINJA.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+_JINJA.globals["count"] = lambda number, noun: f"{number:,} {noun if number == 1 else plural_of(noun)}"
+_JINJA.globals["in_line"] = lambda arguments: ", ".join(f"{name}={_short(value)}" for name, value in arguments.items())
 _JINJA.globals["skill_fields"] = SKILL_FIELDS
 
 
@@ -70,12 +89,26 @@ class Visit:
         asked = urlencode({name: str(value) for name, value in query.items() if value not in ("", None)})
         return f"/{quote(self.project.name)}/{path}" + (f"?{asked}" if asked else "")
 
+    def card_title(self, card_id: str) -> str:
+        """A card's title; its id if the bank has no such card."""
+        entry = self.project.current().bank.entries.get(card_id)
+        return card_id if entry is None else getattr(entry.card, "title", getattr(entry.card, "tool", card_id))
+
+    def run_query(self, run: RunRow | RunIdentity, task: str = "") -> dict[str, object]:
+        """What names a run in an address."""
+        if isinstance(run, RunRow):
+            return {"id": run.id}
+        return {"task": task, "source": run.source, "run": run.run}
+
+    @property
+    def may_review(self) -> bool:
+        return self.token.allows("review", self.project.name) and not self.project.is_frozen
+
     def page(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
         """The page that `template` makes from `values`."""
-        may_review = self.token.allows("review", self.project.name) and not self.project.is_frozen
         text = _JINJA.get_template(template).render(
-            visit=self, url=self.url, project=self.project.name, may_review=may_review, here=template.partition(".")[0],
-            form_token=self.form_token, **values,
+            visit=self, url=self.url, project=self.project.name, may_review=self.may_review,
+            here=template.partition(".")[0], form_token=self.form_token, **values,
         )  # fmt: skip
         return HTMLResponse(text, status)
 

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
+from typing import Any
 
 from contramem.bank.bank import Bank, Change
 from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.locate import is_url, kind_of
-from contramem.bank.store import Store, open_store
+from contramem.bank.store import DecisionSummary, Store, open_store
+from contramem.collection.browse import TASKS, TEXT_CHARS, RunIndex, TaskRow
+from contramem.contrast.packet import Packet, mask_task, packet_of
+from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
+from contramem.evaluate.compare import Compared
 from contramem.inject.loaded_bank import BankFile
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.scratch import ScratchFolder
+from contramem.server.labels import Labels
 from contramem.server.live import LiveRuns
 from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
-from contramem.server.run_index import RunIndex
 from contramem.traces.read import read_traces
 
 LOOK_EVERY_S = 1.0
 """How often starting a run checks whether another process changed the bank."""
 
+VOCABULARY_TASKS = 500
+"""How many tasks closed vocabularies are learned from. More would only slow down the first page."""
+KEPT_PACKETS = 32
+"""How many packets are cached: a visitor of a task clicks on one cell after the other."""
 MAX_PAST_BANKS = 3
 """How many earlier banks are kept in memory for runs that began with them."""
 
@@ -74,6 +83,14 @@ class Project:
         stem = name if is_url(options.bank) or state else Path(options.bank).name
         self.runs = RunIndex(self._scratch.path / "runs.db")
         opened.callback(self.runs.close)
+        self.labels = Labels(folder / f"{stem}-labels.csv")
+        self.packet = lru_cache(KEPT_PACKETS)(self._make_packet)
+        """All attempts at a task, with values as placeholders and the signals that separate them; None if unknown."""
+        self.compared: dict[tuple[str, str], Compared] = {}
+        """The comparisons that were looked at, by their sides."""
+        self.guarded: dict[tuple[str, int], list[Any]] = {}
+        """What recorded runs did with a guard, by its text and the number of runs."""
+        self._summaries: list[DecisionSummary] = []
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
         opened.callback(self.live.close)
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
@@ -93,11 +110,39 @@ class Project:
         try:
             for path in self.options.runs:
                 self.runs.add(read_traces([path]), on_progress, collection=str(path))
+            self.runs.label(self.labels.by_origin)
+            self.packet.cache_clear()
+            self.compared.clear()
+            self.__dict__.pop("vocabulary", None)
             if self.options.runs:
-                self.runs.vocabulary()  # otherwise the first page with masked values would wait for it
+                self.vocabulary  # noqa: B018  (otherwise the first page with masked values would wait for it)
         finally:
             self.is_indexing = False
         return self.runs.count
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        tasks = self.runs.select(TASKS, {}, order="task", limit=VOCABULARY_TASKS)
+        return Vocabulary(self.runs.runs(row.task) for row in tasks)
+
+    def _make_packet(self, task: str) -> Packet | None:
+        runs = self.runs.runs(task)
+        return packet_of(runs, self.vocabulary) if runs else None
+
+    def mask(self, rows: Iterable[TaskRow]) -> list[TaskRow]:
+        """The rows with their masked texts, which are made on first use."""
+        return [row if row.masked is not None else row._replace(masked=self._mask(row.task)) for row in rows]
+
+    def _mask(self, task: str) -> str:
+        text = mask_task(self.runs.runs(task), self.vocabulary)[:TEXT_CHARS]
+        self.runs.keep_masked(task, text)
+        return text
+
+    def summaries(self) -> list[DecisionSummary]:
+        """Every decision in a line, oldest first."""
+        with self._refreshing:
+            self._summaries += self.store.summaries(self._summaries[-1].number if self._summaries else 0)
+            return self._summaries
 
     def current(self) -> Snapshot:
         """The bank as it is now, including decisions of other processes."""

@@ -1,140 +1,215 @@
-"""Tasks in the explorer: start page, tasks, one task as a picture, runs, events and search. One function per page."""
+"""Tasks and runs in the explorer: start page, lists, one task as a picture, one run, its labels, and search."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+import msgspec
 from starlette.responses import RedirectResponse, Response
 
-from contramem.contrast.align import AlignedStep, align, reference_first
+from contramem.bank.card import SkillCard
+from contramem.bank.support import GRADES
+from contramem.collection.browse import RUNS, TASKS, RunGroup, RunRow
+from contramem.contrast.align import (
+    RankedSignal,
+    align,
+    best_cites,
+    describe_effort,
+    first_partings,
+    nearest,
+    partings,
+    rank_signals,
+    reference_first,
+)
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.signal import differing_arguments
 from contramem.contrast.step import Step
+from contramem.guards.guard import Guard
+from contramem.guards.packets import replay
+from contramem.guards.watch import MonitoredRun, guards_of_card, replay_run
 from contramem.server.cards import card_row, count_unreviewed, decision_row
-from contramem.server.listing import PAGE, Paging, export_rows
+from contramem.server.labels import PASSED
+from contramem.server.listing import Listing, Stored, export_rows
 from contramem.server.pages import Visit, missing
-from contramem.server.run_index import ORDERS, RunGroup, TaskQuery, TaskRow
 from contramem.traces.trajectory import Event
 
-EXAMPLES_TRIED = 6
+EXAMPLES_TRIED = 8
 MAX_SOURCE_COLUMNS = 5
 """With more sources, a task shows one square per source."""
 MAX_SQUARES = 40
+MAX_EVENTS = 400
+
+# Start page
 
 
 class Example(NamedTuple):
-    """One task from its runs to a card, for first-time visitors."""
+    """A card, the task that shows it best, and the calls where its runs part, for first-time visitors."""
 
-    row: TaskRow
-    signal: str
-    card_id: str
-    card: str
+    card: SkillCard
+    packet: Packet
+    kept: PacketRun
+    """A passing run that kept the card's guard."""
+    broke: PacketRun
+    """A failing run that broke it."""
+    at: Step
+    """What it did there."""
+    sentence: str
 
 
 def home(visit: Visit) -> Response:
     """What is here, and where to begin."""
-    bank = visit.project.current().bank
-    index = visit.project.runs
+    bank, index = visit.project.current().bank, visit.project.runs
     recent = visit.project.store.ledger_page(visit.project.snapshot.decision + 1, 6)
-    rows = index.mask(index.tasks(limit=8))
     return visit.page(
         "home.html",
-        example=_find_example(visit, rows),
-        tasks=rows,
-        task_count=index.task_count(),
+        example=None if visit.project.is_indexing else _find_example(visit),
+        tasks=visit.project.mask(index.select(TASKS, {}, limit=8)),
+        task_count=index.count_rows(TASKS, {}),
         run_count=index.count,
-        sources=index.sources()[:12],
+        sources=index.groups("source")[:12],
         functions=len(bank.functions),
         skills=len(bank.skills),
         abilities=Counter(card.ability for card in bank.skills).most_common(12),
         unreviewed=count_unreviewed(bank),
-        recent=[decision_row(entry) for entry in recent],
+        recent=[decision_row(entry, bank) for entry in recent],
         live=visit.project.live.counts(),
     )
 
 
-def _find_example(visit: Visit, rows: list[TaskRow]) -> Example | None:
-    """The first of the clearest contrasts that taught a card; preferably one whose text is not masked."""
-    for row in sorted(rows[:EXAMPLES_TRIED], key=lambda row: "<TEXT" in (row.masked or "<TEXT")):
-        packet = visit.project.runs.packet(row.task) if row.contrastive else None
-        cards = find_cards_taught(visit, packet) if packet and packet.signals else []
-        if packet and cards:
-            return Example(row, packet.signals[0].statement, *cards[0])
+def _find_example(visit: Visit) -> Example | None:
+    """Of the surest cards, the first that a task here shows: passing runs keep its guard, a failing one breaks it."""
+    entries = visit.project.current().bank.entries.values()
+    skills = [entry for entry in entries if entry.served and entry.support.grade and entry.support.guard_counts]
+    skills.sort(key=lambda entry: (GRADES.index(entry.support.grade or GRADES[-1]), -len(entry.support.tasks)))
+    for entry in skills[:EXAMPLES_TRIED]:
+        decisions = visit.project.store.ledger(entry.card.card_id)
+        tasks = Counter(run.task for decision in decisions for run in decision.decision.runs)
+        packet = next((packet for task in tasks if (packet := visit.project.packet(task))), None)
+        if packet and isinstance(entry.card, SkillCard) and (example := _show(entry.card, packet)):
+            return example
     return None
 
 
-class TaskExport(NamedTuple):
-    """A task in a file."""
+def _show(card: SkillCard, packet: Packet) -> Example | None:
+    for guard, *_ in guards_of_card(card):
+        replayed = replay(guard, packet)
+        by_letter = {run.letter: run for run in packet.runs}
+        for letter in replayed.broken if replayed.held else ():
+            broke = by_letter[letter]
+            parting = next(partings(broke, nearest(broke, [by_letter[held] for held in replayed.held])), None)
+            if parting and parting.at:
+                return Example(card, packet, by_letter[parting.other], broke, parting.at, str(parting))
+    return None
 
-    task: str
-    ability: str
-    runs: int
-    passed: int
-    failed: int
+
+# Lists
+
+TASK_LIST = Listing("tasks", ("outcome", "ability"))
+RUN_LIST = Listing("runs", ("outcome", "source", "ability", "ended", "label"))
 
 
 def tasks(visit: Visit) -> Response:
     """Tasks with their pass rates by source, clearest contrast first."""
-    query = TaskQuery(visit.query("q"), visit.query("ability"), visit.query("outcome"), visit.query("order"))
-    index, offset = visit.project.runs, visit.number("from")
-    total = index.task_count(query)
-    if visit.query("format"):
-        tasks = index.tasks(query, limit=total)
-        rows = [TaskExport(row.task, row.ability, row.runs, row.passed, row.failed) for row in tasks]
-        if (file := export_rows(visit, "tasks", rows)) is not None:
-            return file
-    page, sources = index.mask(index.tasks(query, offset, PAGE)), index.sources()
-    return visit.page(
-        "tasks.html",
-        rows=page,
-        rates=index.rates(row.task for row in page),
-        sources=_best_first(sources) if len(sources) > MAX_SOURCE_COLUMNS else sources,
-        strip=len(sources) > MAX_SOURCE_COLUMNS,
-        abilities=index.abilities(),
-        query=query,
-        outcomes=index.outcome_counts(query),
-        orders=ORDERS,
-        paging=Paging(offset, PAGE, total),
-    )
+    index, sources = visit.project.runs, visit.project.runs.groups("source")
+    strip = len(sources) > MAX_SOURCE_COLUMNS
+    return TASK_LIST.page(
+        visit, Stored(index, TASKS, visit.query("q")), visit.project.mask, rates=index.rates,
+        sources=sorted(sources[:MAX_SQUARES], key=_best_first) if strip else sources, strip=strip,
+    )  # fmt: skip
 
 
-def _best_first(sources: list[RunGroup]) -> list[RunGroup]:
-    def rank(source: RunGroup) -> tuple[float, str]:
-        return -source.passed / max(source.passed + source.failed, 1), source.name
+def _best_first(source: RunGroup) -> tuple[float, str]:
+    return -source.passed / max(source.passed + source.failed, 1), source.name
 
-    return sorted(sources[:MAX_SQUARES], key=rank)
+
+def runs(visit: Visit) -> Response:
+    """All recorded runs, and how far the labels of people agree with their verdicts."""
+    labels = visit.project.labels
+    if visit.query("format") == "labels":
+        headers = {"content-disposition": 'attachment; filename="labels.csv"'}
+        return Response(labels.as_csv(), media_type="text/csv", headers=headers)
+    rows = Stored(visit.project.runs, RUNS, visit.query("q"))
+    return RUN_LIST.page(visit, rows, agreement=visit.project.runs.agreement(), labels=labels)
+
+
+# One run
 
 
 def run(visit: Visit) -> Response:
     """One run, event by event. `at` is the event that a link refers to."""
-    packet = visit.project.runs.packet(visit.query("task"))
-    letter = _letter(visit, packet) if packet else None
-    if packet is None or letter is None:
+    project, found = visit.project, _find_run(visit)
+    if found is None:
         return missing(visit, "There is no such run among the runs that this server was started with.")
-    attempt = next(attempt for attempt in packet.runs if attempt.letter == letter)
-    trajectory = packet.recorded[letter]
-    events = [
-        find_recorded_event(event) if visit.show_values else mask_event(step)
-        for event, step in zip(trajectory.events, attempt.steps, strict=True)
-    ]
+    row, packet, attempt = found
+    trajectory = packet.recorded[attempt.letter]
+    views = _views(visit, packet, attempt)
+    if visit.query("format") == "json":
+        content = (
+            msgspec.json.encode(trajectory) if visit.show_values else json.dumps([view._asdict() for view in views])
+        )
+        return Response(content, media_type="application/json")
+    other = nearest(attempt, [run for run in packet.passing if run is not attempt] or [attempt])
     cited: dict[int, list[str]] = {}
-    for signal in packet.signals:
-        for cite in signal.cites:
-            if cite.run == letter:
-                cited.setdefault(cite.position, []).append(signal.statement)
+    for each in rank_signals(packet):
+        for cite in each.signal.cites:
+            if cite.run == attempt.letter:
+                cited.setdefault(cite.position, []).append(each.signal.statement)
+    chosen = RUN_LIST.chosen(visit)
+    previous, following = project.runs.neighbours(row, chosen)
     return visit.page(
-        "run.html", packet=packet, attempt=attempt, identity=packet.provenance[letter], events=events, cited=cited,
-        at=visit.number("at", -1),
+        "run.html", packet=packet, attempt=attempt, row=row, views=views[:MAX_EVENTS], more=len(views) - MAX_EVENTS,
+        cited=cited, at=visit.number("at", -1), effort=describe_effort(trajectory), previous=previous,
+        following=following, chosen=chosen, other=None if other is attempt else other, labels=[*PASSED, "none"],
+        differences=[] if other is attempt else list(partings(attempt, other)),
+        broken=_broken_cards(visit, packet, attempt),
     )  # fmt: skip
 
 
-def _letter(visit: Visit, packet: Packet) -> str | None:
-    source, trial = visit.query("source"), visit.query("run", "0")
-    letters = [letter for letter, who in packet.provenance.items() if (who.source, who.run) == (source, trial)]
-    return letters[0] if letters else None
+def _find_run(visit: Visit) -> tuple[RunRow, Packet, PacketRun] | None:
+    """The run of an address: by its id, or by task, source and trial."""
+    asked = visit.form or visit.request.query_params
+    named = [asked.get(name, "") for name in ("id", "task", "source")]
+    row, trial = visit.project.runs.find_run(named[0], named[1], named[2], asked.get("run", "0")) or (None, "")
+    packet = visit.project.packet(row.task) if row else None
+    for attempt in packet.runs if packet else ():
+        own = packet.provenance[attempt.letter] if packet else None
+        if row and packet and own and (own.source, own.run) == (row.source, trial):
+            return row, packet, attempt
+    return None
+
+
+def _broken_cards(visit: Visit, packet: Packet, attempt: PacketRun) -> list[tuple[str, str, int]]:
+    """The cards whose guards a run left unkept: id, what was not kept, and the event where that began."""
+    bank = visit.project.current().bank
+    called = {step.function for run in packet.runs for step in run.actions}
+    skills = [card for card in bank.skills if called.issuperset(card.functions_used)]
+    monitored: MonitoredRun = replay_run(
+        packet.recorded[attempt.letter], [guard for card in skills for guard in guards_of_card(card)]
+    )
+    applied = [owed for owed in monitored.unkept if attempt.letter in _unkept_by(owed.guard, packet)]
+    last = attempt.steps[-1].position if attempt.steps else 0
+    moments = [(owed, monitored.since(owed)) for owed in applied]
+    return [(owed.card_id, owed.text, moment.event.position if moment else last) for owed, moment in moments]
+
+
+def _unkept_by(guard: Guard, packet: Packet) -> Sequence[str]:
+    replayed = replay(guard, packet)
+    return (*replayed.broken, *replayed.contradicted)
+
+
+def label(visit: Visit) -> Response:
+    """Keep a person's verdict on a run, and show the next run of the list that it was chosen from."""
+    found = _find_run(visit)
+    if found is None:
+        return missing(visit, "There is no such run among the runs that this server was started with.")
+    row, chosen = found[0], {facet: visit.form.get(f"in.{facet}", "") for facet in RUN_LIST.facets}
+    following = visit.project.runs.neighbours(row, chosen)[1] or row
+    visit.project.labels.set(row.origin, visit.form.get("label", ""), visit.form.get("by", "") or visit.token.name)
+    visit.project.runs.label({row.origin: visit.project.labels.by_origin.get(row.origin, "none")})
+    return RedirectResponse(visit.url("run", **visit.run_query(following), **chosen), 303)
 
 
 def search(visit: Visit) -> Response:
@@ -143,19 +218,20 @@ def search(visit: Visit) -> Response:
     wanted = words.lower().split()[:8]
     snapshot, index = visit.project.current(), visit.project.runs
     ids = [card_id for card_id, text in sorted(snapshot.texts.items()) if all(word in text for word in wanted)]
-    sources = [row for row in index.sources() if all(word in row.name.lower() for word in wanted)]
-    if words.isdigit() and int(words) <= snapshot.decision:
-        return RedirectResponse(visit.url("ledger", before=int(words) + 1), 303)
+    sources = [row for row in index.groups("source") if all(word in row.name.lower() for word in wanted)]
+    if words.isdigit() and 0 < int(words) <= snapshot.decision:
+        return RedirectResponse(visit.url("ledger", q=words), 303)
+    decisions = visit.project.store.search_ledger(wanted, limit=25)
     return visit.page(
         "search.html",
         words=words,
         cards=[card_row(snapshot.bank.entries[card_id]) for card_id in ids[:25]] if words else [],
         card_count=len(ids) if words else 0,
-        tasks=index.mask(index.tasks(TaskQuery(words), limit=25)) if words else [],
-        task_count=index.task_count(TaskQuery(words)) if words else 0,
+        tasks=visit.project.mask(index.select(TASKS, {}, words, limit=25)) if words else [],
+        task_count=index.count_rows(TASKS, {}, words) if words else 0,
         sources=sources[:10] if words else [],
         functions=index.functions(words, limit=25) if words else [],
-        decisions=[decision_row(entry) for entry in visit.project.store.search_ledger(wanted, limit=25)],
+        decisions=[decision_row(entry, snapshot.bank) for entry in decisions],
     )
 
 
@@ -164,24 +240,77 @@ def search(visit: Visit) -> Response:
 MAX_ROWS, MAX_COLUMNS, MAX_SIGNALS = 80, 40, 24
 
 
-class AlignmentCell(NamedTuple):
-    """What one run did in one row."""
+def task(visit: Visit) -> Response:
+    """Everything about one task on one page."""
+    packet = visit.project.packet(visit.query("key"))
+    if packet is None:
+        return missing(visit, "There is no such task among the runs that this server has.")
+    shown_runs, ranked, parted = _choose_columns(packet), rank_signals(packet), list(first_partings(packet))
+    if visit.query("format") in ("csv", "json"):
+        return export_rows(visit.query("format"), "signals", [_SignalRow.of(each) for each in ranked])
+    rows = align(reference_first(shown_runs))
+    return visit.page(
+        "task.html",
+        packet=packet,
+        task_text=next(iter(packet.recorded.values())).task if visit.show_values else packet.task,
+        sides=[(passed, list(runs)) for passed, runs in groupby(shown_runs, key=lambda run: run.passed)],
+        hidden_runs=len(packet.runs) - len(shown_runs),
+        rows=rows[:MAX_ROWS],
+        hidden_rows=max(0, len(rows) - MAX_ROWS),
+        parted=parted[:MAX_SIGNALS],
+        parts={(each.run, each.at.position) for each in parted if each.at},
+        rejoins={(each.run, each.rejoins.position) for each in parted if each.rejoins},
+        marked=best_cites(ranked),
+        signals=[(each, _cards_of(visit, packet, each)) for each in ranked[:MAX_SIGNALS]],
+        hidden_signals=max(0, len(ranked) - MAX_SIGNALS),
+        effort=lambda letter: describe_effort(packet.recorded[letter]),
+        cards=find_cards_taught(visit, packet),
+    )
 
-    letter: str
-    symbol: str
-    position: int
-    passed: bool | None
-    diverges: bool
-    cited: bool
+
+class _SignalRow(NamedTuple):
+    """A signal in a file."""
+
+    axis: str
+    kind: str
+    statement: str
+    separation: float
+    passing_runs: str
+    failing_runs: str
+    events: str
+
+    @classmethod
+    def of(cls, ranked: RankedSignal) -> _SignalRow:
+        signal, events = ranked.signal, " ".join(f"{cite.run}:{cite.position}" for cite in ranked.signal.cites)
+        shown = " ".join(ranked.passing), " ".join(ranked.failing)
+        return cls(signal.axis, signal.kind, signal.statement, round(ranked.separation, 4), *shown, events)
 
 
-class Row(NamedTuple):
-    """One action."""
+def event(visit: Visit) -> Response:
+    """One event alone, for the panel beside the picture."""
+    packet = visit.project.packet(visit.query("task"))
+    letter, position = visit.query("letter"), visit.number("at", -1)
+    attempt = next((run for run in packet.runs if run.letter == letter), None) if packet else None
+    view = (
+        next((view for view in _views(visit, packet, attempt) if view.position == position), None)
+        if packet and attempt
+        else None
+    )
+    if packet is None or attempt is None or view is None:
+        return missing(visit, "There is no such event.")
+    here = [each for each in rank_signals(packet) if (letter, position) in each.signal.cites]
+    parted = [
+        each for each in first_partings(packet) if each.run == letter and each.at and each.at.position == position
+    ]
+    return visit.page("event.html", event=view, attempt=attempt, packet=packet, signals=here, parted=parted)
 
-    label: str
-    writes: bool
-    arguments: str
-    cells: tuple[AlignmentCell | None, ...]
+
+def _choose_columns(packet: Packet) -> list[PacketRun]:
+    """All runs, or as many of each outcome as there is room for."""
+    if len(packet.runs) <= MAX_COLUMNS:
+        return list(packet.runs)
+    groups = [list(runs) for _, runs in groupby(packet.runs, key=lambda run: run.passed)]
+    return [run for runs in groups for run in runs[: MAX_COLUMNS // len(groups)]]
 
 
 class EventView(NamedTuple):
@@ -199,86 +328,10 @@ class EventView(NamedTuple):
     tainted: bool
 
 
-def task(visit: Visit) -> Response:
-    """Everything about one task on one page."""
-    packet = visit.project.runs.packet(visit.query("key"))
-    if packet is None:
-        return visit.page("missing.html", 404, what="There is no such task among the runs that this server has.")
-    shown_runs = _choose_columns(packet)
-    rows = align(reference_first(shown_runs))
-    cited = {(cite.run, cite.position) for signal in packet.signals for cite in signal.cites}
-    return visit.page(
-        "task.html",
-        packet=packet,
-        task_text=next(iter(packet.recorded.values())).task if visit.show_values else packet.task,
-        sides=[(passed, list(runs)) for passed, runs in groupby(shown_runs, key=lambda run: run.passed)],
-        hidden_runs=len(packet.runs) - len(shown_runs),
-        rows=[_row(row, shown_runs, _divergences(packet), cited) for row in rows[:MAX_ROWS]],
-        hidden_rows=max(0, len(rows) - MAX_ROWS),
-        signals=packet.signals[:MAX_SIGNALS],
-        hidden_signals=max(0, len(packet.signals) - MAX_SIGNALS),
-        runs={run.letter: packet.provenance[run.letter] for run in packet.runs},
-        cards=find_cards_taught(visit, packet),
-    )
-
-
-def event(visit: Visit) -> Response:
-    """One event alone, for the panel beside the picture."""
-    packet = visit.project.runs.packet(visit.query("task"))
-    letter, position = visit.query("letter"), visit.number("at", -1)
-    attempt = next((run for run in packet.runs if run.letter == letter), None) if packet else None
-    step = next((step for step in attempt.steps if step.position == position), None) if attempt else None
-    if packet is None or attempt is None or step is None:
-        return visit.page("missing.html", 404, what="There is no such event.")
-    recorded = next(event for event in packet.recorded[letter].events if event.position == position)
-    view = find_recorded_event(recorded) if visit.show_values else mask_event(step)
-    signals = [signal for signal in packet.signals if (letter, position) in signal.cites]
-    return visit.page(
-        "event.html", event=view, attempt=attempt, identity=packet.provenance[letter], packet=packet, signals=signals
-    )
-
-
-def _choose_columns(packet: Packet) -> list[PacketRun]:
-    """All runs, or as many of each outcome as there is room for."""
-    if len(packet.runs) <= MAX_COLUMNS:
-        return list(packet.runs)
-    groups = [list(runs) for _, runs in groupby(packet.runs, key=lambda run: run.passed)]
-    return [run for runs in groups for run in runs[: MAX_COLUMNS // len(groups)]]
-
-
-def _divergences(packet: Packet) -> set[tuple[str, int]]:
-    """Where failing runs diverge from the passing ones."""
-    failing = {run.letter for run in packet.failing}
-    return {
-        (cite.run, cite.position)
-        for signal in packet.signals if signal.kind == "first divergence"
-        for cite in signal.cites if cite.run in failing
-    }  # fmt: skip
-
-
-def _row(
-    row: AlignedStep, runs: list[PacketRun], divergences: set[tuple[str, int]], cited: set[tuple[str, int]]
-) -> Row:
-    reference = next(iter(row.steps.values()))
-    cells = tuple(_cell(row, run, reference, divergences, cited) for run in runs)
-    arguments = ", ".join(f"{name}={_short(value)}" for name, value in reference.arguments.items())
-    return Row(row.label, reference.effect in ("write", "finalize"), arguments, cells)
-
-
-def _cell(
-    row: AlignedStep, run: PacketRun, reference: Step, divergences: set[tuple[str, int]], cited: set[tuple[str, int]]
-) -> AlignmentCell | None:
-    step = row.steps.get(run.letter)
-    if step is None:
-        return None
-    symbol = "✗" if step.error else "◐" if differing_arguments(reference, step) else "●"
-    place = (run.letter, step.position)
-    return AlignmentCell(run.letter, symbol, step.position, run.passed, place in divergences, place in cited)
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 36 else f"{text[:35]}…"
+def _views(visit: Visit, packet: Packet, attempt: PacketRun) -> list[EventView]:
+    """The events of a run, as recorded or with placeholders instead of values."""
+    events = packet.recorded[attempt.letter].events
+    return list(map(find_recorded_event, events)) if visit.show_values else list(map(mask_event, attempt.steps))
 
 
 def mask_event(step: Step) -> EventView:
@@ -303,9 +356,27 @@ def _pretty(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str) if value not in ({}, None) else ""
 
 
-def find_cards_taught(visit: Visit, packet: Packet) -> list[tuple[str, str]]:
-    """The cards that this task is evidence for: id and title."""
+# Cards that a task taught
+
+
+def find_cards_taught(visit: Visit, packet: Packet) -> list[SkillCard]:
+    """The cards that this task is evidence for."""
     keys = {packet.task_key, packet.task_id, *packet.identity}
     bank = visit.project.current().bank
     taught = (card for card in bank.skills if not keys.isdisjoint(bank.entries[card.card_id].support.tasks))
-    return [(card.card_id, card.title) for card in islice(taught, 20)]
+    return list(islice(taught, 20))
+
+
+def _cards_of(visit: Visit, packet: Packet, ranked: RankedSignal) -> list[SkillCard]:
+    """The cards that a signal taught: they are about its functions, and runs that show it broke their guard, or kept it
+    if passing runs show it."""
+    found, functions = [], set(ranked.signal.functions)
+    for card in find_cards_taught(visit, packet) if functions else ():
+        guards = (
+            [replay(guard, packet) for guard, *_ in guards_of_card(card)] if functions & {*card.functions_used} else []
+        )
+        broke = {letter for each in guards for letter in each.broken}
+        kept = {letter for each in guards for letter in each.held}
+        if broke & {*ranked.failing} or (not ranked.failing and kept & {*ranked.passing}):
+            found.append(card)
+    return found

@@ -158,10 +158,26 @@ def _harm(comparison: Comparison) -> Section:
                 "No task passes more often.",
                 open_up_to=0,
             ),
+            *_not_compared(comparison),
         ],
         figures=[chart] if comparison.flips else (),
         tables=[flips_table(comparison)],
     )
+
+
+def _not_compared(comparison: Comparison) -> Iterator[Listing]:
+    """The tasks that only one side ran, with the side."""
+    sides, unpaired = comparison.side_names.labels, comparison.unpaired
+    items = [
+        Item(task, name)
+        for name, tasks in ((sides.base, unpaired.base), (sides.memory, unpaired.memory))
+        for task in tasks
+    ]
+    if items:
+        yield Listing(NOT_COMPARED, items, "", "Every task was run on both sides.", open_up_to=0)
+
+
+NOT_COMPARED = "Run on one side only, so not compared"
 
 
 def _list_flips(flips: Iterable[Flip], ability: str) -> tuple[list[str], list[str]]:
@@ -355,6 +371,8 @@ def _terminal_parts(comparison: Comparison, abilities: bool, cards: Cards | None
     yield effort_table(comparison).as_rich()
     yield from _list_tasks("Gained", "+", "green", comparison.gained_tasks)
     yield from _list_tasks("Harmed", "−", "red", comparison.harmed_tasks)
+    for listing in _not_compared(comparison):
+        yield from _list_tasks(listing.title, "·", "yellow", [f"{item.name} ({item.detail})" for item in listing.items])
     if cards is not None:
         yield from _card_lines(cards)
     for line in _closing_lines(comparison):

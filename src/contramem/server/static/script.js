@@ -60,6 +60,8 @@ document.addEventListener("keydown", event => {
   if (button) { event.preventDefault(); button.click(); button.focus(); return; }
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 });
+document.querySelectorAll("[data-copy]").forEach(button => button.addEventListener("click", () =>
+  navigator.clipboard.writeText(button.dataset.copy).then(() => { button.textContent = "Copied"; })));
 document.querySelectorAll("[data-opens]").forEach(button => button.addEventListener("click", event => {
   event.preventDefault();
   const part = document.getElementById(button.dataset.opens);
