@@ -47,7 +47,9 @@ def preview(visit: Visit) -> Response:
         problem = str(error)
     broken = run.would_break(function, arguments) if function and not problem else ()
     given = run.before_call(function, arguments) if function and not problem else None
-    cards = sorted((_card(hit, run) for hit in _hits(run)), key=lambda card: (_FATES.get(card.fate, 2), -card.score))
+    found = {hit.card.card_id: _card(hit, run) for hit in _hits(run)}
+    found |= {card_id: _listed(visit, card_id) for card_id in run.guidance.listed if card_id not in found}
+    cards = sorted(found.values(), key=lambda card: (_FATES.get(card.fate, 2), -card.score))
     if visit.query("format") in ("csv", "json"):
         return export_rows(visit.query("format"), "preview", cards)
     return visit.page(
@@ -67,8 +69,12 @@ def _arguments(text: str) -> dict[str, Any]:
 
 def _hits(run: Run) -> list[Hit]:
     retrieval = run.retrieval
-    hits = [*run.guidance.hits, *((*retrieval.skills, *retrieval.functions, *retrieval.listed) if retrieval else ())]
-    return list({hit.card.card_id: hit for hit in reversed(hits)}.values())
+    return [*run.guidance.hits, *((*retrieval.skills, *retrieval.functions) if retrieval else ())]
+
+
+def _listed(visit: Visit, card_id: str) -> ShownCard:
+    """A card that was not looked for: the list of rules is of all that fit the agent's functions."""
+    return ShownCard(card_id, "skill", visit.card_title(card_id), "one line", 0.0, 0.0, 0.0, "", "", "")
 
 
 def _card(hit: Hit, run: Run) -> ShownCard:
