@@ -14,6 +14,7 @@ GRADE_WORDS = {
     "enforced": "Enforced: the tool refuses otherwise.",
     "proven": "Proven: more than chance explains.",
     "observed": "Observed: no run speaks against it, and chance is not ruled out.",
+    "open": "Open: several readings fit these runs.",
 }
 FALSE_SHARE = 0.1
 """The expected share of chance findings among what is called proven."""

@@ -18,9 +18,9 @@ from contramem.bank.card import Strict
 Scope: TypeAlias = Literal["universal", "finalization"]
 """`universal` cards are for every task of their ability, `finalization` cards for its end (paper, A.8)."""
 
-Grade: TypeAlias = Literal["enforced", "proven", "observed"]
+Grade: TypeAlias = Literal["enforced", "proven", "observed", "open"]
 """Why a rule is believed. Enforced: a tool refuses otherwise. Proven: more than chance explains. Observed: seen in
-runs, with nothing against it."""
+runs, with nothing against it. Open: several readings fit the same runs, and none of them is a guard."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
 """Best first."""
 

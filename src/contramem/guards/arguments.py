@@ -141,7 +141,7 @@ class Relation(NamedTuple):
 
 
 def _read_compared(operator: Operator, value: str, text: str) -> str | Quantity:
-    quantity = find_quantity(operator, value) if operator not in ("=", "!=") else None
+    quantity = find_quantity(operator, value) if operator != "=" else None
     return quantity or (read_expected(operator, value, text) if text else value)  # without a text, it is unquoted
 
 

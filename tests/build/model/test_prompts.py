@@ -12,8 +12,8 @@ from tests.model_replies import Runs, ticket
 
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
+from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.function_text import function_text
 from contramem.build.model.prompts import SUITES, Prompts, Suite, load_focus, signature
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
