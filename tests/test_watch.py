@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from contramem.bank.acts import kept_banks, roll_back, serve_bank
 from contramem.bank.bank import Bank
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen, write_frozen
-from contramem.bank.kept_banks import kept_banks, roll_back, serve_bank
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun

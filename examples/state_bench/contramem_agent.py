@@ -8,7 +8,7 @@ from pathlib import Path
 
 from state_bench.agents.state_bench import StateBenchAgent
 
-from contramem.bank.render import card_markdown
+from contramem.bank.export import card_markdown
 from contramem.inject.run import Memory
 
 FUNCTIONS = 1

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, Grade
 from contramem.bank.store import Store
-from contramem.bank.support import Grade
 from contramem.build.author import Author, Only
 from contramem.build.parts import BuildSettings, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE

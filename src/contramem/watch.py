@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from contramem.bank.acts import hold_to_quorum, read_taken_back, serve_bank
 from contramem.bank.bank import Bank
-from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen
-from contramem.bank.kept_banks import read_taken_back, serve_bank
-from contramem.bank.quorum import hold_to_quorum
+from contramem.bank.show import bank_difference
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor, find_candidates

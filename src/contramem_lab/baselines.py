@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field
 from rapidfuzz.distance import LCSseq
 
 from contramem.bank.card import Line, Strict
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store, open_store
+from contramem.bank.tables import StoredExchange
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice
 from contramem.build.model.prompts import in_messages

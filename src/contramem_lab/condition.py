@@ -12,8 +12,8 @@ from typing import Protocol
 
 import msgspec
 
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
+from contramem.bank.tables import StoredExchange
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.step_text import call_text, result_text

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Indel, LCSseq
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, GuardSupport
 from contramem.bank.card import SkillCard
-from contramem.bank.support import GuardSupport
 from contramem.contrast.flow import NOWHERE
 from contramem.errors import UsageError
 from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval

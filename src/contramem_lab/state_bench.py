@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from contramem.bank.render import card_markdown
+from contramem.bank.export import card_markdown
 from contramem.errors import ModelError, TraceError, UsageError
 from contramem.inject.provider import MemoryProvider
 from contramem.inject.run import Memory

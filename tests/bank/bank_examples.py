@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Amend, Bank, CardSupport, GuardSupport, Patch
 from contramem.bank.card import Argument, Evidence, FunctionCard, Skill, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, RunRef
-from contramem.bank.patch import Add, Amend, Patch
-from contramem.bank.support import CardSupport, GuardSupport
 
 RULES = Attribution(kind="rules", name="rules", version="1")
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from bank_examples import add, amend, delta
 from hypothesis import strategies as st
 
-from contramem.bank.bank import Bank
-from contramem.bank.patch import Merge, Narrow, Noop, Patch
-from contramem.bank.support import CardSupport
+from contramem.bank.bank import Bank, CardSupport, Merge, Narrow, Noop, Patch
 
 ABILITIES = ("email", "travel")
 # Few words, so that the same card is met again and again.

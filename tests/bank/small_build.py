@@ -13,11 +13,9 @@ from random import Random
 
 from bank_examples import add, amend, decide, delta, refuse
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, CardSupport, Merge, Noop
 from contramem.bank.ledger import Decision
-from contramem.bank.patch import Merge, Noop
 from contramem.bank.store import Store, open_store
-from contramem.bank.support import CardSupport
 
 DELTAS = 3
 

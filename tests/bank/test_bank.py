@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contramem.bank.acts import judge, person
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Bank, CardSupport, Change, GuardSupport, Merge, Noop
 from contramem.bank.card import FunctionCard, skill_id
-from contramem.bank.patch import Merge, Noop
-from contramem.bank.support import CardSupport, GuardSupport
 from contramem.errors import PatchError, UsageError
 
 

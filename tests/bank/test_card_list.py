@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contramem.bank.card_list import CardListing
+from contramem.bank.show import CardListing
 from contramem.bank.store import open_store
 
 

@@ -10,9 +10,8 @@ from click.testing import CliRunner
 
 from contramem.bank.bank import Bank
 from contramem.bank.check import check_store
-from contramem.bank.copy_store import copy_store
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import open_store
+from contramem.bank.tables import StoredExchange, copy_store
 from contramem.cli import cli
 from contramem.errors import UsageError
 

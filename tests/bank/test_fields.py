@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.console import Console
 
-from contramem.bank.card import Evidence, Skill, SkillCard, SkillDelta
-from contramem.bank.fields import SKILL_FIELDS, SkillField
-from contramem.bank.render import card_markdown, card_panel
+from contramem.bank.card import SKILL_FIELDS, Evidence, Skill, SkillCard, SkillDelta, SkillField
+from contramem.bank.export import card_markdown
+from contramem.bank.show import card_panel
 from contramem.build.model.replies import card_shape
 from contramem.inject.guidance import text_of
 from contramem.validate.case import Case

@@ -12,8 +12,8 @@ from tests.made_runs import call, run
 from contramem.bank.acts import person
 from contramem.bank.check import check_store
 from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store, open_store
+from contramem.bank.tables import StoredExchange
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.pipeline import learn

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.bank.acts import judge, person
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, GuardSupport
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen, write_frozen
-from contramem.bank.support import GuardSupport
 from contramem.errors import BankFileError
 
 

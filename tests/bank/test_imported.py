@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from bank_examples import KEEP_EXCEPTION, add, amend, decide, delta
 
-from contramem.bank.acts import judge, person
-from contramem.bank.bank import Bank, Change
+from contramem.bank.acts import find_base, import_edits, judge, person
+from contramem.bank.bank import Bank, CardSupport, Change
 from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
-from contramem.bank.imported import find_base, import_edits
 from contramem.bank.ledger import Decision, LedgerEntry, fold
-from contramem.bank.support import CardSupport
 from contramem.errors import UsageError
 
 ANNA = person("anna")

@@ -8,7 +8,7 @@ import pytest
 from bank_examples import KEEP_EXCEPTION, add, delta
 from pydantic import ValidationError
 
-from contramem.bank.patch import PATCH, Amend, Merge, Noop
+from contramem.bank.bank import PATCH, Amend, Merge, Noop
 
 CARD = json.loads(delta().model_dump_json())
 

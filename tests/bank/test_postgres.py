@@ -12,11 +12,10 @@ from small_build import build
 
 from contramem.bank.bank import Bank
 from contramem.bank.check import check_store
-from contramem.bank.copy_store import copy_store
 from contramem.bank.frozen import freeze
 from contramem.bank.ledger import fold
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store, open_store
+from contramem.bank.tables import StoredExchange, copy_store
 from contramem.errors import StoreError, UsageError
 
 pytestmark = pytest.mark.slow

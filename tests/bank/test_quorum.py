@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from tests.made_runs import call, run
 
-from contramem.bank.acts import judge, person
+from contramem.bank.acts import hold_to_quorum, judge, person
 from contramem.bank.frozen import freeze, parse_frozen
-from contramem.bank.provenance import sentences_of, trace_sentences
-from contramem.bank.quorum import hold_to_quorum
+from contramem.bank.show import sentences_of, trace_sentences
 from contramem.bank.store import Store, open_store
 from contramem.inject.guidance import text_of
 from contramem.pipeline import learn

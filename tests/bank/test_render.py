@@ -11,7 +11,8 @@ from bank_examples import DELETE_EMAIL, KEEP_EXCEPTION, example_bank
 from rich.console import Console
 
 from contramem.bank.card import Card, Skill, SkillCard
-from contramem.bank.render import card_markdown, card_panel, visible
+from contramem.bank.export import card_markdown
+from contramem.bank.show import card_panel, visible
 
 GOLDEN = Path(__file__).parent / "golden"
 CARDS: dict[str, Card] = {

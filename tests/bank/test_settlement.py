@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from contramem.bank.acts import edit, person
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import ArgumentFacts, Bank, BankEntry, CardSupport
 from contramem.bank.card import Argument, FunctionCard, Skill, SkillCard
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.bank.settlement import settle_functions
-from contramem.bank.support import ArgumentFacts, CardSupport
 
 BOOK = "office.book"
 RULE = "Take `day` exactly as earlier results show it."

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 
 from contramem.bank.acts import judge, person, revert
 from contramem.bank.bank import Bank, Change
-from contramem.bank.ledger import Decision, fold
-from contramem.bank.locate import without_password
-from contramem.bank.past import PastDecision
+from contramem.bank.frozen import without_password
+from contramem.bank.ledger import Decision, PastDecision, fold
 from contramem.bank.store import Store, open_store
 from contramem.errors import StoreError, UsageError
 
@@ -167,7 +166,7 @@ def test_after_a_writer_is_killed_the_next_one_can_write(path, store):
 
 
 def test_a_locked_store_is_reported_and_works_afterwards(path, store, monkeypatch):
-    monkeypatch.setattr("contramem.bank.database.BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("contramem.bank.store.BUSY_TIMEOUT_S", 0.05)
     with open_store(path) as hasty:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -328,7 +327,7 @@ def test_recording_outside_writing_is_a_bug(store):
 
 
 def test_reading_a_bank_needs_no_database_library():
-    script = "import sys, contramem.bank.frozen, contramem.bank.locate; assert 'sqlalchemy' not in sys.modules"
+    script = "import sys, contramem.bank.frozen; assert 'sqlalchemy' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.guard_builds import DELETE, DELTA, GUARD, SEARCH, learn, learn_from, shows_it, task, taught_by
 from tests.model_replies import Runs, build, curated, fenced, new_store
 
-from contramem.bank.support import GuardSupport
+from contramem.bank.bank import GuardSupport
 from contramem.build.model.author import MAX_ASKED
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.support import replays

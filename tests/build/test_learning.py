@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Bank
 from contramem.bank.card import Skill, SkillCard, SkillDelta
-from contramem.bank.patch import Add
 from contramem.build.learning import learning_cards, rewrite
 
 

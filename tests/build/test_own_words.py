@@ -8,7 +8,7 @@ from tests.guard_builds import DELETE, DELTA, GUARD, SEARCH, learn, shows_it, ta
 from tests.made_runs import call
 from tests.model_replies import new_store
 
-from contramem.bank.support import GuardSupport
+from contramem.bank.bank import GuardSupport
 from contramem.contrast.packet import Packet
 
 OPEN = call("Mail.open_archive", {}, "open")

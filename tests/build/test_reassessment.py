@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.guard_builds import DELETE, DELTA, GUARD, SEARCH, shows_it, task
 from tests.made_runs import call
 
+from contramem.bank.bank import CardSupport, GuardSupport
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.learning import LearningCard
 from contramem.build.reassessment import count_again, narrow_guard, narrow_text
 from contramem.build.rules.support import replays

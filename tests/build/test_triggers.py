@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Bank, CardSupport
 from contramem.bank.card import Skill, SkillDelta
-from contramem.bank.patch import Add
-from contramem.bank.support import CardSupport
 from contramem.build.triggers import Triggers
 from contramem.contrast.packet import Packet
 

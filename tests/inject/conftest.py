@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import Bank, BankEntry, CardSupport
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import write_frozen
-from contramem.bank.support import CardSupport
 from contramem.inject.run import Memory
 from contramem.traces.trajectory import Event, Result, digest
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import Bank, BankEntry, CardSupport
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import freeze, parse_frozen, write_frozen
-from contramem.bank.support import CardSupport
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.run import Memory
 from contramem.retrieve.profiles import PROFILES

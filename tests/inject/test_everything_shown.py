@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import Bank, BankEntry, CardSupport, Grade
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import freeze, parse_frozen
-from contramem.bank.support import CardSupport, Grade
 from contramem.counting import count_tokens
 from contramem.inject.guidance import sentence_of
 from contramem.inject.run import Memory

@@ -10,10 +10,9 @@ import pytest
 from click.testing import CliRunner
 from tests.made_runs import Call, call, run
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import Bank, BankEntry, CardSupport
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import write_frozen
-from contramem.bank.support import CardSupport
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.guards.guard import parse_guard

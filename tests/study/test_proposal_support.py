@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.study.office import NOTE_RULE, note_office
 
-from contramem.bank.support import CardSupport, GuardSupport
+from contramem.bank.bank import CardSupport, GuardSupport
 from contramem.guards.guard import parse_guard
 from contramem.study.ask import TrialRequest, try_on
 from contramem.study.proposal_support import add_support, gather_support, grade_trials

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.validate.validate_examples import delta, skill_card
 
-from contramem.bank.bank import Bank
-from contramem.bank.patch import Add
+from contramem.bank.bank import Add, Bank
 from contramem.validate.by_hand import doubts
 
 

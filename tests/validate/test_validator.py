@@ -22,8 +22,8 @@ from tests.validate.validate_examples import (
     skill_card,
 )
 
+from contramem.bank.bank import Add, Amend, Merge, Noop
 from contramem.bank.card import Argument
-from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.contrast.signal import Cite
 from contramem.validate.packet_contents import contents_of
 from contramem.validate.privacy import Privacy

@@ -16,23 +16,12 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from contramem.bank.bank import BankEntry, Change
-from contramem.bank.chain import first_broken
-from contramem.bank.ledger import Decision
-from contramem.bank.locate import SQLITE_BEGINS_WITH
+from contramem.bank.frozen import SQLITE_BEGINS_WITH
+from contramem.bank.ledger import BEGINNING, Decision, seal
+from contramem.bank.tables import TABLES
 from contramem.errors import StoreError, UsageError
 
 MAX_COMPLAINTS = 20
-TABLES = {
-    "contramem_decisions": "number, recorded_at, operation, accepted, ability, author, decision, chain",
-    "contramem_changes": "number, position, card_id, change",
-    "contramem_mentions": "card_id, number",
-    "contramem_cards": "card_id, kind, ability, status, version, holding",
-    "contramem_progress": "step, state",
-    "contramem_calls": (
-        "digest, attempt, stage, subject, model, prompt, request, reply, finish, tokens_in, tokens_out, cost_usd,"
-        " recorded_at, charged"
-    ),
-}
 
 
 class CheckedDecision(NamedTuple):
@@ -80,13 +69,12 @@ def check_store(path: Path) -> StoreCheck:
     entries, unreadable_cards = _entries(rows["contramem_cards"])
     numbers = {decision.number for decision in decisions}
     folded = _fold(readable)
-    sealed = [(d.number, d.row[1], d.row[6], d.row[7], [change[3] for change in d.changes]) for d in readable]
     return StoreCheck(
         damage=tuple(damage[:MAX_COMPLAINTS]),
         decisions=len(readable),
         unreadable_decisions=tuple(d.number for d in decisions if not d.is_readable),
         missing_decisions=tuple(number for number in range(1, max(numbers, default=0)) if number not in numbers),
-        chain_broken_at=first_broken(sealed),
+        chain_broken_at=_find_break(readable),
         cards=len(entries),
         unreadable_cards=unreadable_cards,
         differing_cards=tuple(sorted(name for name in {*folded, *entries} if folded.get(name) != entries.get(name))),
@@ -191,3 +179,14 @@ def _fold(decisions: list[CheckedDecision]) -> dict[str, BankEntry]:
             change = Change.model_validate_json(row[3])
             entries[change.card_id] = change.after
     return entries
+
+
+def _find_break(decisions: list[CheckedDecision]) -> int | None:
+    """The number of the first decision whose seal is wrong."""
+    before = BEGINNING
+    for decision in decisions:
+        _, at, *_, text, sealed = decision.row
+        if sealed != seal(before, decision.number, at, text, [change[3] for change in decision.changes]):
+            return decision.number
+        before = sealed
+    return None

@@ -16,10 +16,10 @@ from sqlalchemy.engine import Connection
 
 from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.card import SkillCard
-from contramem.bank.chain import seal_again
+from contramem.bank.frozen import is_url
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry, RunRef
-from contramem.bank.locate import is_url
 from contramem.bank.store import Store
+from contramem.bank.tables import seal_again
 from contramem.errors import UsageError
 from contramem.traces.task_key import TaskKey
 

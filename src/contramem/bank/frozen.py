@@ -7,6 +7,7 @@ and `tail -n +2 bank.jsonl | sha256sum` gives the hash in the header.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import Bank, BankEntry, CardSupport, Grade, GuardCountsByText, Names, Scope, drop_call_lists
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
-from contramem.bank.support import CardSupport, Grade, GuardCountsByText, Names, Scope, drop_call_lists
-from contramem.errors import BankFileError
+from contramem.errors import BankFileError, UsageError
 from contramem.whole_file import replacing
 
 FORMAT = 1
@@ -297,3 +297,47 @@ def complaint(error: ValidationError) -> str:
     field = ".".join(str(part) for part in first["loc"])
     more = f" (and {len(others)} more)" if others else ""
     return f"{field}: {first['msg']}{more}" if field else f"{first['msg']}{more}"
+
+
+# A bank is at a store (SQLite path or PostgreSQL URL) or in a frozen file; the content says which it is.
+
+SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
+
+
+def is_url(where: str) -> bool:
+    return "://" in where
+
+
+def without_password(where: str) -> str:
+    """`where` without the password of a URL, for messages."""
+    return re.sub(r"(://[^:/@]*):[^@/]*@|(?<=password=)[^&]*", lambda m: f"{m[1]}:***@" if m[1] else "***", where)
+
+
+def kind_of(where: str) -> Literal["store", "frozen"]:
+    """Whether `where` names a store or a frozen file. Raises UsageError if there is no file."""
+    if is_url(where):
+        return "store"
+    path = Path(where)
+    if not path.is_file():
+        raise UsageError(f"{where}: there is no bank here. `contramem build TRACES --bank STORE` makes one.")
+    with path.open("rb") as file:
+        return "store" if file.read(16) in (SQLITE_BEGINS_WITH, b"") else "frozen"
+
+
+def store_only(where: str) -> str:
+    """Return `where` unless it is a frozen file, which has no history and cannot record decisions."""
+    if kind_of(where) == "frozen":
+        load_frozen(Path(where), allow_edited=True)  # raises a better error if it is not a bank at all
+        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
+    return where
+
+
+def load_bank(where: str) -> tuple[Bank, FrozenBank | None]:
+    """The bank at `where` and, if it is a frozen file (edited or not), its content."""
+    if kind_of(where) == "frozen":
+        frozen = load_frozen(Path(where), allow_edited=True)
+        return frozen.to_bank(), frozen
+    from contramem.bank.store import open_store  # a frozen bank is read without a database library
+
+    with open_store(where) as store:
+        return store.bank(), None

@@ -1,22 +1,26 @@
-"""Ledger: every decision about a bank, accepted or refused, in order. Replaying it gives the bank."""
+"""Ledger: every decision about a bank, accepted or refused, in order, each sealed. Replaying it gives the bank."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from functools import lru_cache
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
+import msgspec
 from pydantic import Field, model_validator
 
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Bank, Change, Patch, Scope, StoredRule
 from contramem.bank.card import FunctionCard, SkillDelta, Strict
-from contramem.bank.patch import Patch
-from contramem.bank.stored_rule import StoredRule
 
 Operation: TypeAlias = Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
 """What an author does with a delta or a newly built Function Card."""
 Act: TypeAlias = Literal["RETIRE", "ACCEPT", "EDIT", "MUTE", "PIN", "REJECT", "REVERT", "IMPORT"]
 """Other decisions about cards: RETIRE by evidence or a person, the others by people."""
+
+
+_WRITING_ACTS = ("EDIT", "IMPORT")
 
 
 class Attribution(Strict):
@@ -91,8 +95,8 @@ class Decision(Strict):
 
     @property
     def writes(self) -> bool:
-        """Whether the decision wrote the text of a card. Decisions of a reassessment (build/) only count and narrow."""
-        return bool(self.changes) and (self.candidate is not None or self.operation in ("EDIT", "IMPORT"))
+        """Whether it wrote the text of a card. Decisions of a reassessment (build/) only count and narrow."""
+        return bool(self.changes) and (self.candidate is not None or self.operation in _WRITING_ACTS)
 
     @property
     def card_ids(self) -> tuple[str, ...]:
@@ -118,3 +122,76 @@ def fold(entries: Iterable[LedgerEntry], bank: Bank | None = None) -> Bank:
     for entry in entries:
         bank = bank.with_changes(entry.decision.changes)
     return bank
+
+
+BEGINNING = "0" * 64
+"""The seal before the first decision."""
+
+
+def seal(before: str, number: int, recorded_at: str, decision: str, changes: Iterable[str]) -> str:
+    """The seal of a stored decision. It includes the seal `before` it, so that changing, removing or inserting a
+    decision invalidates every later seal."""
+    hashed = hashlib.sha256(f"{before}\n{number}\n{recorded_at}\n{decision}".encode())
+    for change in changes:
+        hashed.update(b"\n" + change.encode())
+    return hashed.hexdigest()
+
+
+class PastDecision(NamedTuple):
+    """What later steps of a build ask about an earlier decision, read without the cards that it changed: a card that a
+    thousand tasks teach has a thousand decisions, each with the card before and after it."""
+
+    by: Attribution
+    reason: str
+    writes: bool
+    scopes: Mapping[str, tuple[Scope | None, Scope | None]]
+    """For each card that it changed: the scope before and after."""
+
+    @classmethod
+    def of(cls, decision: Decision) -> PastDecision:
+        scopes = {
+            change.card_id: (change.before.support.scope if change.before else None, change.after.support.scope)
+            for change in decision.changes
+        }
+        return cls(decision.by, decision.reason, decision.writes, scopes)
+
+
+class _StoredSupport(msgspec.Struct):
+    scope: Scope | None = None
+
+
+class _StoredEntry(msgspec.Struct):
+    footing: _StoredSupport = msgspec.field(default_factory=_StoredSupport)
+
+
+class _StoredChange(msgspec.Struct):
+    after: _StoredEntry
+    before: _StoredEntry | None = None
+
+
+class _StoredDecision(msgspec.Struct):
+    by: msgspec.Raw
+    reason: str
+    operation: str | None = None
+    candidate: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_decode_decision = msgspec.json.Decoder(_StoredDecision).decode
+_decode_change = msgspec.json.Decoder(_StoredChange).decode
+
+
+def read_past(decision: str, changes: Iterable[tuple[str, str]]) -> PastDecision:
+    """Read a decision as the store keeps it, with its changes by card id. Raises msgspec.DecodeError."""
+    stored = _decode_decision(decision)
+    read = ((card_id, _decode_change(text)) for card_id, text in changes)
+    scopes = {
+        card_id: (change.before.footing.scope if change.before else None, change.after.footing.scope)
+        for card_id, change in read
+    }
+    writes = bool(scopes) and (bytes(stored.candidate) != b"null" or stored.operation in _WRITING_ACTS)
+    return PastDecision(_read_author(bytes(stored.by)), stored.reason, writes, scopes)
+
+
+@lru_cache(maxsize=256)
+def _read_author(text: bytes) -> Attribution:
+    return Attribution.model_validate_json(text)

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from contramem.bank.bank import ArgumentFacts
 from contramem.bank.card import Argument, FunctionCard, SkillCard
-from contramem.bank.support import ArgumentFacts
 from contramem.guards.arguments import ArgumentCondition, Test
 from contramem.guards.conditions import CallOccurs, parse_pattern
 from contramem.guards.guard import Guard, guards_of

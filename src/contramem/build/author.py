@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Bank, Patch, StoredRule
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
-from contramem.bank.patch import Patch
-from contramem.bank.stored_rule import StoredRule
 from contramem.build.evidence import Provenance
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet

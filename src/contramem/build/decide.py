@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Add, Bank, CardSupport, Change, Grade, Patch
 from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
-from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.evidence import Provenance
 from contramem.build.functions.facts import gather_argument_facts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from contramem.bank.bank import CardSupport
 from contramem.bank.ledger import RunRef
-from contramem.bank.support import CardSupport
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.retrieve.requests import request_words

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from contramem.bank.bank import Bank, BankEntry, Status
+from contramem.bank.bank import Bank, BankEntry, CardSupport, Status
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.bank.support import CardSupport
 from contramem.build.rules.rule import Rule, load_rule
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from contramem.bank.support import CardSupport
+from contramem.bank.bank import CardSupport
 from contramem.build.learning import LearningCard, rewrite
 from contramem.build.reassessment import (
     MAX_CONTRADICTED,

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from contramem.bank.bank import Grade
 from contramem.bank.store import Store
-from contramem.bank.support import Grade
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.reassess import DEFAULT_GRADE

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from contramem.bank.bank import Change
+from contramem.bank.bank import GRADES, Change, Grade
 from contramem.bank.ledger import Decision
-from contramem.bank.support import GRADES, Grade
 from contramem.build.learning import LearningCard, learning_cards
 from contramem.build.own_words import reassess_own_words
 from contramem.build.reassessment import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from contramem.bank.bank import CardSupport
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.bank.support import CardSupport
 from contramem.build.learning import LearningCard, rewrite
 from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_TRIGGER_CHARS, Rule

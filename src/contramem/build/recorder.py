@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from contramem.bank.bank import Change
+from contramem.bank.bank import Change, Patch
 from contramem.bank.card import FunctionCard
-from contramem.bank.ledger import Decision, Operation
-from contramem.bank.past import PastDecision
-from contramem.bank.patch import Patch
+from contramem.bank.ledger import Decision, Operation, PastDecision
 from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate
 from contramem.build.evidence import Provenance

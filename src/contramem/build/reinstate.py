@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contramem.bank.bank import Bank, BankEntry, Change
+from contramem.bank.bank import Bank, BankEntry, CardSupport, Change
 from contramem.bank.card import SkillCard
-from contramem.bank.support import CardSupport
 from contramem.build.author import Candidate
 from contramem.build.learning import learning_card
 from contramem.build.recorder import BuildRecorder

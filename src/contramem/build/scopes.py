@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contramem.bank.bank import Change
+from contramem.bank.bank import Change, Scope
 from contramem.bank.ledger import Decision
-from contramem.bank.support import Scope
 from contramem.build.learning import LearningCard, learning_cards
 from contramem.build.recorder import BuildRecorder
 from contramem.build.rules.author import RuleAuthor

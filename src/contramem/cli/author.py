@@ -257,7 +257,7 @@ def serve_author(runs: str, store: str, name: str) -> None:
         from contramem.study.mcp_author import author_server, open_instruments
     except ImportError as error:
         raise UsageError("the MCP server needs the mcp package: pip install 'contramem[author]'.") from error
-    from contramem.bank.locate import store_only
+    from contramem.bank.frozen import store_only
 
     path, where = Path(runs), store_only(store) if Path(store).exists() else store
     if not path.exists():

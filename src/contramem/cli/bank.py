@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from contramem.bank import story
+from contramem.bank.acts import find_base, import_edits
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard
 from contramem.bank.check import StoreCheck, check_store
-from contramem.bank.difference import bank_difference
 from contramem.bank.forget import (
     Erasure,
     ForgetSelection,
@@ -25,12 +24,9 @@ from contramem.bank.forget import (
     forget_runs,
     search_files,
 )
-from contramem.bank.frozen import load_frozen
-from contramem.bank.imported import find_base, import_edits
+from contramem.bank.frozen import is_url, load_frozen, store_only, without_password
 from contramem.bank.ledger import Decision
-from contramem.bank.locate import is_url, store_only, without_password
-from contramem.bank.render import visible
-from contramem.bank.summary import BankSummary, summarize
+from contramem.bank.show import BankSummary, bank_difference, difference_text, entry_json, summarize, visible
 from contramem.cli import Group
 from contramem.cli.cards import BankPath, By, StorePath, open_bank, read_ledger, say_doubts, sign
 from contramem.cli.kit import Report, command, plural
@@ -87,9 +83,7 @@ def _tally(counts: dict[str, int]) -> str:
 def diff(left: BankPath, right: BankPath) -> Report:
     """Show how the active cards of two banks differ."""
     difference = bank_difference(open_bank(left), open_bank(right))
-    return Report(
-        difference, [story.difference_text(difference) if difference else "The two banks serve the same cards."]
-    )
+    return Report(difference, [difference_text(difference) if difference else "The two banks serve the same cards."])
 
 
 @command(bank, name="import")
@@ -117,7 +111,7 @@ def import_(
     for entry in entries:
         say_doubts(entry, before, where)
     lines = [f"decision {each.number}: {', '.join(each.decision.card_ids)} {each.decision.reason}" for each in entries]
-    return Report(list(map(story.entry_json, entries)), lines or [f"{file}: no differences from the store."])
+    return Report(list(map(entry_json, entries)), lines or [f"{file}: no differences from the store."])
 
 
 def _confirm_dropping(decisions: tuple[Decision, ...], before: Bank, file: Path) -> None:
@@ -160,8 +154,8 @@ def copy(store: StorePath, new: Annotated[str, None, "NEW"]) -> Report:
 
     NEW is a path or a postgresql:// URL at which there is no store yet, or an empty one.
     """
-    from contramem.bank.copy_store import copy_store
     from contramem.bank.store import open_store
+    from contramem.bank.tables import copy_store
 
     with open_store(store_only(store)) as source, open_store(new, create=True) as target:
         rows = copy_store(source, target)
@@ -177,7 +171,7 @@ def copy(store: StorePath, new: Annotated[str, None, "NEW"]) -> Report:
 @click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
 def rollback(served: Path, to: int | None, only_list: bool) -> None:
     """Go back to an earlier bank that `contramem watch` kept beside FILE."""
-    from contramem.bank.kept_banks import kept_banks, roll_back
+    from contramem.bank.acts import kept_banks, roll_back
 
     if only_list:
         for kept in kept_banks(served):
@@ -403,8 +397,8 @@ def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
 
 def _forget_files(erased: Erasure, store: Store, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
     """Remove runs kept by other commands, serve the new bank, and search the files outside the store."""
+    from contramem.bank.acts import forget_banks
     from contramem.bank.frozen import freeze, load_frozen
-    from contramem.bank.kept_banks import forget_banks
     from contramem.collection.cache import cache_folder
     from contramem.collection.runs import collection_beside, forget_collection
     from contramem.study.run_cache import FOLDER, forget_kept_runs

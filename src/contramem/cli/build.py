@@ -13,14 +13,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.acts import hold_to_quorum
+from contramem.bank.bank import GRADES, Bank, BankEntry, Grade
 from contramem.bank.card import SkillCard
-from contramem.bank.frozen import refresh_frozen
-from contramem.bank.locate import is_url
-from contramem.bank.quorum import hold_to_quorum
-from contramem.bank.render import visible
+from contramem.bank.frozen import is_url, refresh_frozen
+from contramem.bank.show import visible
 from contramem.bank.store import Store, open_store
-from contramem.bank.support import GRADES, Grade
 from contramem.build.agent.rounds import AgentPlan
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from contramem.bank.model_calls import StoredExchange
+from contramem.bank.tables import StoredExchange
 from contramem.build.model.estimate import Range, StageEstimate
 from contramem.counting import ENCODING
 from contramem.errors import UsageError

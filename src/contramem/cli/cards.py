@@ -14,16 +14,13 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.console import Group as Parts
 
-from contramem.bank import acts, story
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank import acts
+from contramem.bank.bank import Bank, BankEntry, Grade
 from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
-from contramem.bank.card_list import CardListing
-from contramem.bank.frozen import complaint, write_frozen
+from contramem.bank.export import card_markdown
+from contramem.bank.frozen import complaint, kind_of, load_bank, store_only, without_password, write_frozen
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
-from contramem.bank.locate import kind_of, load_bank, store_only, without_password
-from contramem.bank.provenance import trace_sentences
-from contramem.bank.render import card_markdown, card_panel
-from contramem.bank.support import Grade
+from contramem.bank.show import CardListing, card_panel, card_story, decisions_table, entry_json, trace_sentences
 from contramem.cli import Group
 from contramem.cli.kit import Report, command
 from contramem.errors import BankFileError, GuardError, PatchError, UsageError, nearest
@@ -101,9 +98,9 @@ def show(
     data = {
         **entry.model_dump(mode="json"),
         "sentences": [sentence._asdict() for sentence in trace_sentences(entry, entries)],
-        "decisions": [story.entry_json(entry) for entry in entries],
+        "decisions": [entry_json(entry) for entry in entries],
     }
-    return Report(data, [card_markdown(entry.card).rstrip("\n") if markdown else story.card_story(entry, entries)])
+    return Report(data, [card_markdown(entry.card).rstrip("\n") if markdown else card_story(entry, entries)])
 
 
 @command(cards)
@@ -112,7 +109,7 @@ def history(where: StorePath, card_id: Annotated[str | None, None, "[ID]"] = Non
     if card_id is not None:
         card_id = open_bank(where).find(card_id).card.card_id
     entries = read_ledger(store_only(where), card_id)
-    return Report([story.entry_json(entry) for entry in entries], [story.decisions_table(entries, card_id)])
+    return Report([entry_json(entry) for entry in entries], [decisions_table(entries, card_id)])
 
 
 @command(cards)
@@ -130,7 +127,7 @@ def revert(
         undoing = acts.revert(store.ledger(), store.bank(), decision, sign(by), reason)
         (entry,) = store.record(undoing)
     line = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
-    return Report(story.entry_json(entry), [line])
+    return Report(entry_json(entry), [line])
 
 
 @command(cards)
@@ -236,7 +233,7 @@ def review(where: StorePath, *, by: By = "") -> Report:
         for place, entry in enumerate(waiting, start=1):
             entries = store.ledger(entry.card.card_id)
             click.echo(f"\n{place} of {len(waiting)}   {entry.card.card_id}", err=True)
-            view = Parts(card_panel(entry.card), story.decisions_table(entries, entry.card.card_id))
+            view = Parts(card_panel(entry.card), decisions_table(entries, entry.card.card_id))
             Console(stderr=True, highlight=False).print(view)
             before = store.bank()
             answer, decision = _ask(before, entry, sign(by))

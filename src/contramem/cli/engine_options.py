@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from contramem.bank.locate import is_url
+from contramem.bank.frozen import is_url
 from contramem.cli.kit import ENGINE, SectionOption
 from contramem.collection.runs import collection_beside
 from contramem.engine import Engine, open_engine

@@ -134,8 +134,8 @@ def compare_command(
 
 
 def _write_markdown(comparison: Comparison, path: Path, banks: tuple[str, str] | None) -> None:
-    from contramem.bank.difference import bank_difference
-    from contramem.bank.locate import load_bank
+    from contramem.bank.frozen import load_bank
+    from contramem.bank.show import bank_difference
     from contramem.evaluate.report.comparison import pull_request_text
 
     before, after = (load_bank(where)[0] for where in banks) if banks else (None, None)
@@ -208,7 +208,7 @@ def _write_report(compared: _ComparedRuns, html: Path, bank: str | None, read: d
 def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
     """A section with the history of a bank, and the titles of its cards."""
     from contramem.bank.card import SkillCard
-    from contramem.bank.locate import kind_of, without_password
+    from contramem.bank.frozen import kind_of, without_password
     from contramem.bank.store import open_store
     from contramem.evaluate.report.comparison import evolution_section
 
@@ -224,7 +224,7 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
 
 
 def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
-    from contramem.bank.locate import is_url, without_password
+    from contramem.bank.frozen import is_url, without_password
     from contramem.evaluate.report.page import Manifest, inputs_of
 
     if bank and not is_url(bank):

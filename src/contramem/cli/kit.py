@@ -199,7 +199,7 @@ def _as_data(value: Any) -> Any:
 def print_parts(parts: Iterable[RenderableType]) -> None:
     from rich.console import Console
 
-    from contramem.bank.render import visible
+    from contramem.bank.show import visible
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
     for part in parts:
@@ -210,7 +210,7 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Rows as a table: numbers to the right, the last column may wrap."""
     from rich.table import Table
 
-    from contramem.bank.render import visible
+    from contramem.bank.show import visible
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for place, name in enumerate(rows[0] if rows else ()):

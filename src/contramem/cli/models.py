@@ -17,7 +17,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from contramem.bank.locate import is_url
+from contramem.bank.frozen import is_url
 from contramem.bank.store import Store, open_store
 from contramem.build.agent.estimate import estimate_conversations
 from contramem.build.agent.rounds import AgentPlan, AgentRounds

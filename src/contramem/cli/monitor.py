@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contramem.bank.card import SkillCard
-from contramem.bank.locate import load_bank
+from contramem.bank.frozen import load_bank
 from contramem.cli.kit import SectionedCommand
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.errors import GuardError, UsageError

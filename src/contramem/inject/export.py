@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.render import card_markdown
+from contramem.bank.export import card_markdown
 from contramem.errors import BankFileError
 from contramem.inject.guidance import beyond_description, in_lines
 from contramem.prompts import render

@@ -14,8 +14,7 @@ from functools import cache
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.fields import SKILL_FIELDS, SkillField
+from contramem.bank.card import SKILL_FIELDS, Card, FunctionCard, SkillCard, SkillField
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit

@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
-from contramem.bank.frozen import FrozenBank, freeze, load_frozen, parse_frozen
-from contramem.bank.locate import kind_of, load_bank
+from contramem.bank.frozen import FrozenBank, freeze, kind_of, load_bank, load_frozen, parse_frozen
 from contramem.errors import BankFileError
 from contramem.inject.guidance import Writer
 from contramem.retrieve.retriever import DEFAULT_SCORER, Retriever

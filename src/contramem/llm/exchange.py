@@ -14,8 +14,8 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, TypeAlias
 
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
+from contramem.bank.tables import StoredExchange
 from contramem.counting import count_tokens
 from contramem.errors import BudgetError, ModelError, UsageError
 from contramem.llm.client import STAGES, TIMEOUT, Model, ModelFailure, ModelReply, Price, Request

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from contramem.bank.bank import Grade, GuardSupport
 from contramem.bank.card import MAX_LINE_CHARS, Evidence, Skill, SkillDelta
-from contramem.bank.support import Grade, GuardSupport
 from contramem.chance import OutcomeTable
 from contramem.grading import GRADE_WORDS
 from contramem.guards.conditions import CallOccurs, parse_pattern

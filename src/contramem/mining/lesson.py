@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from contramem.bank.bank import CardSupport, Grade, GuardSupport, StoredRule
 from contramem.bank.card import SkillDelta
 from contramem.bank.ledger import RunRef
-from contramem.bank.stored_rule import StoredRule
-from contramem.bank.support import CardSupport, Grade, GuardSupport
 from contramem.retrieve.requests import request_words
 from contramem.traces.trajectory import Trajectory
 

@@ -17,8 +17,8 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
+from contramem.bank.bank import GRADES
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.support import GRADES
 from contramem.retrieve.apps import AppVocabulary
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.families import acts_of, subjects_of

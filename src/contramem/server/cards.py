@@ -15,15 +15,12 @@ from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from contramem.bank import acts
-from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.bank import COUNTED, GRADES, Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
-from contramem.bank.card_list import saying
-from contramem.bank.difference import FieldDifference, field_differences
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
-from contramem.bank.provenance import trace_sentences
+from contramem.bank.show import FieldDifference, field_differences, saying, trace_sentences
 from contramem.bank.store import DecisionSummary
-from contramem.bank.support import COUNTED, GRADES
 from contramem.build.rules.support import replays
 from contramem.errors import ContramemError, GuardError
 from contramem.guards.guard import parse_guard, relevant_functions

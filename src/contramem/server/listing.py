@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from starlette.responses import Response
 
-from contramem.bank.render import visible
+from contramem.bank.show import visible
 from contramem.collection.browse import MAX_VALUES, RunIndex, Table
 from contramem.server.pages import Visit
 

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from contramem.bank.fields import SKILL_FIELDS
-from contramem.bank.render import visible
+from contramem.bank.card import SKILL_FIELDS
+from contramem.bank.show import visible
 from contramem.collection.browse import RunRow
 from contramem.contrast.packet import RunIdentity
 from contramem.server.project import Project

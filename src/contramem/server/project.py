@@ -12,9 +12,8 @@ from time import monotonic
 from typing import Any
 
 from contramem.bank.bank import Bank, Change
-from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
+from contramem.bank.frozen import FrozenBank, freeze, is_url, kind_of, parse_frozen
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
-from contramem.bank.locate import is_url, kind_of
 from contramem.bank.store import DecisionSummary, Store, open_store
 from contramem.collection.browse import TASKS, TEXT_CHARS, RunIndex, TaskRow
 from contramem.contrast.packet import Packet, mask_task, packet_of

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
+from contramem.bank.bank import GRADES
 from contramem.bank.card import SkillCard
-from contramem.bank.support import GRADES
 from contramem.collection.browse import RUNS, TASKS, RunGroup, RunRow
 from contramem.contrast.align import (
     RankedSignal,

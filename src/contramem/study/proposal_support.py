@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from contramem.bank.bank import GRADES, CardSupport, Grade, GuardSupport
 from contramem.bank.ledger import RunRef
-from contramem.bank.support import GRADES, CardSupport, Grade, GuardSupport
 from contramem.guards.conditions import parse_pattern
 from contramem.guards.guard import Guard
 from contramem.retrieve.requests import request_words

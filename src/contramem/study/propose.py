@@ -9,13 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Amend, Bank, CardSupport, Merge, Narrow, Noop, Patch
 from contramem.bank.card import MAX_LINE_CHARS, SkillCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
-from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport
 from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
 from contramem.grading import GRADE_WORDS

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
-from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.bank.fields import SKILL_FIELDS
+from contramem.bank.card import SKILL_FIELDS, FunctionCard, SkillDelta
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite

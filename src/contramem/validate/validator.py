@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from contramem.bank.bank import Patch
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.patch import Patch
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.validate.case import Case, Check

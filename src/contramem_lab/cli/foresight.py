@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from contramem.bank.locate import load_bank
+from contramem.bank.frozen import load_bank
 from contramem.cli.kit import SectionedCommand, print_json
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.collection.runs import Collection

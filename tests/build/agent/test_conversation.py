@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.study.office import note_office
 
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import open_store
+from contramem.bank.tables import StoredExchange
 from contramem.build.agent import conversation as module
 from contramem.build.agent.conversation import AuthorConversation, BuildDesk
 from contramem.llm.client import ModelSettings, PromptMessage, Request, RequestedCall, ToolReply

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.observed_calls import RECORD, argument, call, card_of, failed, found
 
-from contramem.bank.render import card_markdown
+from contramem.bank.export import card_markdown
 from contramem.contrast.form import ResultForm
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary

@@ -14,9 +14,8 @@ from tests.guard_builds import DELTA as SEARCHED
 from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, build, fenced, new_store
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Bank
 from contramem.bank.card import Skill, SkillCard, SkillDelta
-from contramem.bank.patch import Add
 from contramem.bank.store import open_store
 from contramem.build.author import Candidate
 from contramem.build.model import replies

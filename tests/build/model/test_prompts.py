@@ -10,8 +10,7 @@ import pytest
 from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, ticket
 
-from contramem.bank.bank import Bank
-from contramem.bank.patch import Add
+from contramem.bank.bank import Add, Bank
 from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.prompts import SUITES, Prompts, Suite, load_focus, signature

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Bank
 from contramem.bank.card import Evidence, Skill, SkillDelta
-from contramem.bank.patch import Add
 from contramem.build.model.replies import (
     ReflectorReply,
     UnparsedReply,

@@ -14,10 +14,9 @@ from tests.shipped import shipped
 
 import contramem
 from contramem.bank import acts
-from contramem.bank.bank import BankEntry
+from contramem.bank.bank import BankEntry, StoredRule
 from contramem.bank.card import Evidence, SkillCard
 from contramem.bank.frozen import freeze
-from contramem.bank.stored_rule import StoredRule
 from contramem.build.rules.kinds.precedence import Precedence
 from contramem.build.rules.rule import MAX_TITLE_CHARS, kind_of, kinds, load_rule, restate, write
 from contramem.guards.guard import parse_guard

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from contramem.bank.bank import Bank
 from contramem.bank.ledger import DecisionCost
-from contramem.bank.model_calls import StoredExchange
 from contramem.bank.store import Store
+from contramem.bank.tables import StoredExchange
 from contramem.errors import UsageError
 from contramem.llm.client import Request, RequestedCall, ToolTurn, parameters_of, read_tool_reply
 from contramem.study.proposal import Proposal

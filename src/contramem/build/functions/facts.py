@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contramem.bank.support import ArgumentFacts
+from contramem.bank.bank import ArgumentFacts
 from contramem.build.functions.arguments import list_arguments, observe_values
 from contramem.build.functions.calls import Calls
 from contramem.build.functions.rules import rules_of_form

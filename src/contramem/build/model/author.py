@@ -17,11 +17,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Amend, Bank, Narrow, Noop, Patch
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
-from contramem.bank.model_calls import StoredExchange
-from contramem.bank.patch import Add, Amend, Narrow, Noop, Patch
+from contramem.bank.tables import StoredExchange
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.learning import learning_cards

@@ -10,10 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema
 
-from contramem.bank.bank import Bank
-from contramem.bank.card import Argument, FunctionCard, Line, SkillCard, SkillDelta, Strict
-from contramem.bank.fields import SKILL_FIELDS
-from contramem.bank.patch import PATCH, Patch
+from contramem.bank.bank import PATCH, Bank, Patch
+from contramem.bank.card import SKILL_FIELDS, Argument, FunctionCard, Line, SkillCard, SkillDelta, Strict
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.contrast.signal import Cite
 

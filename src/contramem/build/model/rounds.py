@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Bank
 from contramem.bank.card import SkillDelta
-from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.decide import BankBuild, curriculum

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contramem.bank.bank import Bank
+from contramem.bank.bank import Add, Amend, Bank, Merge, Noop
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.build.author import Candidate, Curation
 from contramem.build.evidence import name_tasks
 from contramem.build.learning import LearningCard, learning_cards, rewrite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from contramem.bank.support import GRADES
+from contramem.bank.bank import GRADES
 from contramem.build.learning import LearningCard
 from contramem.build.rules.support import can_be_broken
 from contramem.chance import OutcomeTable, chance

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
+from contramem.bank.bank import Grade, StoredRule
 from contramem.bank.card import Evidence, Skill, SkillDelta
-from contramem.bank.stored_rule import StoredRule
-from contramem.bank.support import Grade
 from contramem.build.rules.phrases import code_name, describe_path, tags_of
 from contramem.build.rules.support import FollowRecord
 from contramem.contrast.enabling import Enabling

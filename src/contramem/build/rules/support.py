@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from contramem.bank.support import CardSupport, GuardSupport
+from contramem.bank.bank import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet

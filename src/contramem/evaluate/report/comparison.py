@@ -13,8 +13,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.difference import BankDifference
 from contramem.bank.ledger import LedgerEntry
+from contramem.bank.show import BankDifference
 from contramem.evaluate.cards import Cards
 from contramem.evaluate.compare import Comparison, Flip, Part
 from contramem.evaluate.pairs import Pairing

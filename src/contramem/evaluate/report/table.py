@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.bank.render import visible
+from contramem.bank.show import visible
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
