@@ -108,7 +108,8 @@ def _verdict_of_list(document: dict[str, Any], names: Sequence[str]) -> Verdict 
             ids = document.get(key)
             if isinstance(ids, list) and any(name in ids for name in names):
                 return Verdict(passed)
-    return None
+    # SWE-bench's experiments list what was resolved and what has no patch or log; all else of the benchmark failed.
+    return Verdict(False) if isinstance(document.get("resolved"), list) and "no_logs" in document else None
 
 
 def _fields(row: dict[str, Any]) -> Verdict | None:

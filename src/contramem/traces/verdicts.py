@@ -92,6 +92,7 @@ class VerdictsBeside:
                 yield above + name, None
             for name, read in _PLAIN.items():
                 yield above + name, read
+        yield "../results/results.json", None  # the experiments of SWE-bench: trajs/, logs/ and results/ side by side
         for level in range(1, MAX_LEVELS + 1):
             for mirror in _MIRRORS:
                 for inner in dict.fromkeys((task_id, file.path.parent.name)):

@@ -36,6 +36,18 @@ def unwrap_message(value: Any) -> Any:
     return value[1] if isinstance(value, list) and len(value) == 2 and is_message(value[1]) else value
 
 
+def messages_in(items: list[Any]) -> list[Any]:
+    """The messages of a list. A harness that logs pairs `[time, entry]` logs other things there as well, without a
+    role: these are none."""
+    paired = bool(items) and isinstance(items[0], list)
+    messages = [unwrap_message(item) for item in items]
+    return [said for said in messages if not (paired and _is_pair_without_role(said))]
+
+
+def _is_pair_without_role(item: Any) -> bool:
+    return isinstance(item, list) and len(item) == 2 and isinstance(item[1], dict) and "role" not in item[1]
+
+
 def conversation_in(record: Any) -> str:
     """The name under which a record keeps its chat messages: `messages`, else the only list of them. Empty: none."""
     if not isinstance(record, dict):
@@ -45,7 +57,8 @@ def conversation_in(record: Any) -> str:
 
 
 def _is_conversation(items: list[Any]) -> bool:
-    return all(is_message(unwrap_message(item)) for item in items[:LOOKED_AT])
+    messages = messages_in(items[:LOOKED_AT])
+    return bool(messages) and all(map(is_message, messages))
 
 
 def has_typed_parts(message: object) -> bool:

@@ -16,7 +16,7 @@ from contramem.traces.files import TraceFile
 from contramem.traces.map import FIELDS, FieldMap
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
 from contramem.traces.reader import Problem, Reading, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import Meter, conversation_in, is_message, record_message, unwrap_message
+from contramem.traces.readers.messages import Meter, conversation_in, is_message, messages_in, record_message
 from contramem.traces.trajectory import Event, Origin, Outcome, RunUsage, ShownMemory, Tool, Trajectory, digest
 from contramem.traces.write import FORMAT, VERSION
 
@@ -110,7 +110,7 @@ def first_messages(file: TraceFile) -> list[Any]:
     messages = head[place] if (place := conversation_in(head)) else head
     if file.is_lines and isinstance(messages, dict) and is_message(messages) and "type" not in messages:
         messages = [messages]
-    messages = [unwrap_message(message) for message in messages] if isinstance(messages, list) else []
+    messages = messages_in(messages) if isinstance(messages, list) else []
     return messages if all(map(is_message, messages)) else []
 
 
@@ -167,7 +167,7 @@ def _messages(value: object, record: Mapping[str, Any]) -> list[Any]:
     if not isinstance(value, list) or not value:
         keys = ", ".join(list(record)[:40])
         raise TraceError(f"has no list of messages (keys: {keys})", "Say where it is with --map messages=PATH.")
-    return [unwrap_message(message) for message in value]
+    return messages_in(value)
 
 
 def label(value: object, what: str) -> str | None:

@@ -258,7 +258,7 @@ def swe_agent(document: Event, file: TraceFile, options: ReadOptions) -> Traject
     return Trajectory(
         environment=CODING_SESSION,
         task_id=file.name.partition(".")[0] or "unknown",
-        source=_configured_model(document) or file.path.parent.name or "unknown",
+        source=_configured_model(document) or _folder_of(file),
         origin=Origin(file.origin),
         events=recorder.events(),
         outcome=Outcome(ended=_swe_ending(str(info.get("exit_status") or ""))),
@@ -266,6 +266,12 @@ def swe_agent(document: Event, file: TraceFile, options: ReadOptions) -> Traject
         system=recorder.system,
         usage=RunUsage(calls, sent, received, number(stats.get("instance_cost"))),
     )
+
+
+def _folder_of(file: TraceFile) -> str:
+    """The folder that holds the runs of one agent; in the experiments of SWE-bench they lie in its `trajs/`."""
+    folder = file.path.parent
+    return (folder.parent.name if folder.name == "trajs" else folder.name) or "unknown"
 
 
 def _configured_model(document: Event) -> str | None:
@@ -292,7 +298,7 @@ def _swe_ending(status: str) -> Ending:
 MINI_SUFFIX = ".traj.json"
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What mini-swe-agent prints to end its run."""
-_BLOCK = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n?```", re.DOTALL)
+MINI_BLOCK = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n?```", re.DOTALL)
 _ENDINGS: dict[str, Ending] = {"Submitted": "complete", "": "complete", "LimitsExceeded": "limit",
                                "TimeExceeded": "limit"}  # fmt: skip
 
@@ -327,7 +333,7 @@ def mini_swe_agent(document: Any, file: TraceFile, options: ReadOptions) -> Traj
         environment=CODING_SESSION,
         task_id=file.path.name.removesuffix(MINI_SUFFIX).removesuffix(".json"),
         source=str(
-            ((info.get("config") or {}).get("model") or {}).get("model_name") or file.path.parent.name or "unknown"
+            ((info.get("config") or {}).get("model") or {}).get("model_name") or _folder_of(file)
         ),
         origin=Origin(file.origin),
         events=recorder.events(),
@@ -344,9 +350,9 @@ def _record_mini(recorder: Recorder, message: dict[str, Any]) -> bool:
         actions = extra.get("actions")  # what the harness took as commands; older files leave it to the code block
         listed = actions if isinstance(actions, list) else []
         commands = [str(action["command"]) for action in listed if isinstance(action, dict) and action.get("command")]
-        commands = commands if isinstance(actions, list) else _BLOCK.findall(text)[:1]
+        commands = commands if isinstance(actions, list) else MINI_BLOCK.findall(text)[:1]
         ends = any(SUBMIT in command for command in commands)
-        recorder.message("agent", _BLOCK.sub("", text).strip() or ("Submitted." if ends else ""))
+        recorder.message("agent", MINI_BLOCK.sub("", text).strip() or ("Submitted." if ends else ""))
         for command in () if ends else commands:
             recorder.call("bash", {"command": command})
         return not ends

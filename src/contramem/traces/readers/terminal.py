@@ -17,6 +17,7 @@ from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import record_content, sum_numbers, whole
 from contramem.traces.readers.records import label, tools_of
+from contramem.traces.readers.swe import MINI_BLOCK, SUBMIT
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory, digest
 
 Document = dict[str, Any]
@@ -189,6 +190,13 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 _PROMPT = re.compile(r"^(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+:[^\s#$]*[#$] ?(.*)$", re.MULTILINE)
 _HARNESS = ("asciinema ", "clear", "exit", "tmux ", "bash /tests/", "bash /installed-agent", "source /installed-agent")
 """What the harness types itself."""
+_INSTALLED = b"/installed-agent"
+"""Where the harness puts an agent that then works on its own: all that is typed in such a terminal is the harness's."""
+_MINI_STEP = re.compile(r"^mini-swe-agent \(step \d+, \$[\d.]+\):\s*$", re.MULTILINE)
+_MINI_ANSWER = re.compile(
+    r"^User:\s*(?:<returncode>(-?\d+)</returncode>)?\s*(.*?)(?=^─|^Saved trajectory|\Z)", re.MULTILINE | re.DOTALL
+)
+_SPINNER = re.compile(r"[⠀-⣿] Waiting for the LM to respond\.\.\.")
 
 
 def is_terminal_bench(file: TraceFile) -> bool:
@@ -202,8 +210,9 @@ def read_terminal_bench(file: TraceFile, options: ReadOptions) -> Reading:
     sessions/agent.log   root@box:/app# ls
                          a.py
 
-    The log is what a terminal showed. Commands are recognised by its prompts; if the agent printed its own event
-    stream there (Claude Code), that is read instead. A trial whose log shows no command is counted as skipped."""
+    The log is what a terminal showed. Commands are recognised by its prompts. An agent that was installed in the box
+    was only started there: what it did is read from what it printed itself (Claude Code's events, mini-swe-agent's
+    steps). A trial whose log shows nothing of that is counted as skipped."""
     document = file.document
     trials: Iterable[tuple[object, Any]] = [("", document)]
     if not _is_trial(document):
@@ -240,7 +249,7 @@ def _trial(
         _record_log(recorder, _ESCAPES.sub("", log.content.decode("utf-8", "replace")).replace("\r", ""))
     events = recorder.events()
     if not any(event.function for event in events):
-        return SkippedRun(str(origin), "trial whose log shows no command")
+        return SkippedRun(str(origin), _why_empty(log))
     resolved, mode, tests = trial.get("is_resolved"), str(trial.get("failure_mode") or ""), trial.get("parser_results")
     ended: Ending = "complete" if mode in ("", "unset", "none", "None") else "interrupted"
     failed = [str(name) for name, status in tests.items() if status != "passed"] if isinstance(tests, dict) else []
@@ -264,19 +273,45 @@ def _trial(
     )
 
 
+def _why_empty(log: TraceFile | None) -> str:
+    if log is None:
+        return "trial without a log of what its agent did"
+    is_started = _INSTALLED in log.content
+    return "trial whose log shows only how its agent was started" if is_started else "trial whose log shows no command"
+
+
 def _record_log(recorder: Recorder, text: str) -> None:
     streamed = [entry for line in text.splitlines() if line.startswith('{"type"') and (entry := _entry(line))]
     if streamed:
         for entry in streamed:
             is_agent = entry["type"] == "assistant"
             record_content(recorder, "agent" if is_agent else "user", entry["message"].get("content"), unmarked=False)
-        return
+    elif _INSTALLED.decode() in text:
+        for step in _MINI_STEP.split(text)[1:]:
+            _record_mini_step(recorder, _SPINNER.sub("", step))
+    else:
+        _record_prompts(recorder, text)
+
+
+def _record_prompts(recorder: Recorder, text: str) -> None:
     prompts = list(_PROMPT.finditer(text))
     for prompt, following in zip(prompts, [*prompts[1:], None], strict=True):
         command = prompt[1].strip()
         if command and not command.startswith(_HARNESS):
             recorder.call("bash", {"command": command})
             recorder.result(text[prompt.end() : following.start() if following else len(text)].strip())
+
+
+def _record_mini_step(recorder: Recorder, step: str) -> None:
+    """One step of mini-swe-agent as its console shows it: a thought, one block of shell, and what came back."""
+    block, answer = MINI_BLOCK.search(step), _MINI_ANSWER.search(step)
+    recorder.message("agent", (step[: block.start()] if block else step).strip())
+    if block is None or SUBMIT in block[1]:
+        return
+    recorder.call("bash", {"command": block[1]})
+    if answer and answer[2].strip():
+        output = answer[2].strip()
+        recorder.result({"exit_code": int(answer[1]), "output": output} if answer[1] else output)
 
 
 def _entry(line: str) -> dict[str, Any] | None:
