@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+
+from contramem.traces.decoding import parse_python
 
 MAX_LITERAL_CHARS = 20_000
 """Longer Python reprs stay text: parsing them costs more than it gains."""
@@ -74,7 +75,7 @@ def decode_literal(text: str) -> object:
     if len(text) > MAX_LITERAL_CHARS:
         return None
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(parse_python(text.lstrip(" \t"), "eval"))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return decode_objects(text)
 
@@ -89,10 +90,7 @@ def decode_objects(text: str) -> object:
     if not _OBJECT.search(text):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the escapes in a text that is no program
-            tree = ast.parse(_ENUM.sub(r"\1", text), mode="eval")
-        return _value(tree.body)
+        return _value(parse_python(_ENUM.sub(r"\1", text), "eval").body)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
 

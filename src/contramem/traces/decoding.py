@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from typing import Any
+import warnings
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,6 +13,9 @@ from contramem.errors import TraceError
 
 MAX_VALUES = 6_000_000
 """In one JSON value. An empty list of three characters takes 64 bytes in memory, so a limit in bytes is not enough."""
+
+MAX_LITERAL_DEPTH = 60
+"""Of a value in Python's spelling. Results nested deeper than 64 are refused, and one may hold such a value."""
 
 _decode = msgspec.json.Decoder().decode
 
@@ -70,3 +75,31 @@ def number(value: object) -> float | None:
     except OverflowError:
         return None
     return as_float if math.isfinite(as_float) else None
+
+
+def parse_python(text: str, mode: Literal["eval", "exec"] = "exec") -> Any:
+    """The syntax tree of code or of a value that a trace holds. It is read and never run, and what Python would warn
+    its author of is nobody's business here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode=mode)
+
+
+def read_literal(text: str) -> Any:
+    """A value in Python's spelling, as JSON has it. Raises what `ast.literal_eval` raises."""
+    return plain_value(ast.literal_eval(parse_python(text.lstrip(" \t"), "eval")))
+
+
+def plain_value(value: Any, depth: int = MAX_LITERAL_DEPTH) -> Any:
+    """The value as JSON has it. Raises ValueError if it is nested too deeply."""
+    if depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {str(key): plain_value(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain_value(item, depth - 1) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if value is None or isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
+        return value
+    return str(value)

@@ -18,7 +18,7 @@ import msgspec
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.verdict_files import VERDICTS, verdict_fields, verdict_in_document, verdict_of
+from contramem.traces.verdict_files import VERDICTS, VerdictField, verdict_fields, verdict_in_document, verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
@@ -73,13 +73,16 @@ class FieldsFound:
 class FieldMap:
     """Finds our fields in a record; remembers where they were, and which mapped ones were never there."""
 
-    def __init__(self, paths: Mapping[str, str], found: FieldsFound | None = None) -> None:
+    def __init__(
+        self, paths: Mapping[str, str], found: FieldsFound | None = None, judged: tuple[str, ...] = ()
+    ) -> None:
         if unknown := sorted(set(paths) - set(FIELDS)):
             raise UsageError(
                 f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join((*FIELDS, 'records'))}; "
                 f"with --format steps also {', '.join(STEP_FIELDS)}."
             )
         self.paths = paths
+        self._judged = judged
         self._unseen = set(paths)
         self._keys: dict[str, None] = {}
         self.found = found or FieldsFound()
@@ -95,25 +98,32 @@ class FieldMap:
         return None
 
     def find_outcome(self, record: Mapping[str, Any]) -> tuple[bool | None, float | None]:
-        """(passed, reward), by the documented fields, else by the first whose name says that the run passed. What other
-        fields say is remembered."""
-        if "outcome" in self.paths:
-            return verdict_of(self.get(record, "outcome"))
+        """(passed, reward), where the user or the format says; else by the documented fields, else by the first whose
+        name says that the run passed. What other fields say is remembered."""
         fields = {field.place: field for field in verdict_fields(record)}
-        passed, reward = verdict_of(record.get("passed"))
-        by_reward, reward = verdict_of(record.get("reward")) if reward is None else (passed, reward)
-        place = "passed" if passed is not None else "reward" if by_reward is not None else ""
-        passed = by_reward if passed is None else passed
-        if not place:
-            plain = [field for field in fields.values() if field.is_plain]
-            chosen = min(plain, key=lambda field: (field.place not in VERDICTS, "." in field.place), default=None)
-            place, passed = (chosen.place, chosen.passed) if chosen else ("", None)
+        place, passed, reward = self._outcome(record, fields)
         if place:
             self.found.places["outcome", place] += 1
         for other in fields.values():
             if other.place != place:
                 self.found.verdicts[place, other.place, passed, other.passed] += 1
         return passed, reward
+
+    def _outcome(
+        self, record: Mapping[str, Any], fields: Mapping[str, VerdictField]
+    ) -> tuple[str, bool | None, float | None]:
+        if "outcome" in self.paths:
+            return (self.paths["outcome"], *verdict_of(self.get(record, "outcome")))
+        for place in self._judged:
+            if (value := value_at(record, place)) is not ABSENT:
+                return (place, *verdict_of(value))
+        passed, reward = verdict_of(record.get("passed"))
+        by_reward, reward = verdict_of(record.get("reward")) if reward is None else (passed, reward)
+        if passed is not None or by_reward is not None:
+            return ("passed", passed, reward) if passed is not None else ("reward", by_reward, reward)
+        plain = [field for field in fields.values() if field.is_plain]
+        chosen = min(plain, key=lambda field: (field.place not in VERDICTS, "." in field.place), default=None)
+        return (chosen.place, chosen.passed, reward) if chosen else ("", None, reward)
 
     def get(self, record: Mapping[str, Any], field: str) -> Any:
         """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""

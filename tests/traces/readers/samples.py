@@ -696,6 +696,63 @@ STEPS = {
     "final": "Done.",
 }
 
+BROWSER = {
+    "task": {"id": "find-port", "question": "Which port has the highest tide?"},
+    "success": True,
+    "eval": {"eval": "failure", "reason": "It is another port."},
+    "agent_answer": "Port X.",
+    "steps": [
+        {
+            "url": "about:blank",
+            "llm_calls": [
+                {
+                    "messages_in": [{"role": "user", "content": "Which port has the highest tide?"}],
+                    "message_out": {
+                        "role": "assistant",
+                        "content": '{"state": {"next_goal": "open"}, "actions": [{"goto": {"url": "tides.test"}}]}',
+                    },
+                }
+            ],
+        },
+        {
+            "url": "tides.test",
+            "llm_calls": [
+                {
+                    "messages_in": [
+                        {"role": "user", "content": "Which port has the highest tide?"},
+                        {"role": "assistant", "content": "open"},
+                        {"role": "user", "content": [{"type": "text", "text": "[0] Port X, 7 m"}]},
+                    ],
+                    "message_out": {"tool_calls": [{"function": {"name": "done", "arguments": '{"text": "Port X."}'}}]},
+                }
+            ],
+        },
+    ],
+}
+"""notte's evaluations: the agent says that it succeeded, the judge that it did not."""
+BROWSER_USE = {
+    "task": "Which port has the highest tide?",
+    "history": [
+        {
+            "model_output": {"current_state": {"next_goal": "open"}, "action": [{"go_to_url": {"url": "tides.test"}}]},
+            "result": [{"extracted_content": "Navigated to tides.test", "error": None}],
+            "state": {"url": "about:blank"},
+        }
+    ],
+}
+REACT = [
+    {"role": "system", "content": "You browse."},
+    {"role": "user", "content": "Find a tide table."},
+    {"role": "assistant", "content": "Thought: I search.\nAction: Type [2]; tides"},
+    {"role": "user", "content": "Observation: a list of ports"},
+    {"role": "assistant", "content": "Thought: Found.\nAction: ANSWER; Port X."},
+]
+BFCL_RESULTS = [
+    {"id": "simple_0", "result": [{"tides.read": '{"port": "X"}'}], "latency": 1.5},
+    {"id": "simple_1", "result": "[tides.read(port='Y', hours=2)]"},
+]
+
+
 SAMPLES: dict[str, tuple[str, Any]] = {
     "steps": ("steps.jsonl", [STEPS]),
     "langchain": ("messages.json", LANGCHAIN),
@@ -731,5 +788,9 @@ OTHERS: dict[str, tuple[str, Any]] = {
     "group-chat": ("ag2.json", AG2),
     "group-chat-magentic": ("magentic.json", MAGENTIC),
     "terminal-bench": ("results.json", TERMINAL_BENCH),
+    "browser": ("results.json", BROWSER),
+    "browser-use": ("history.json", BROWSER_USE),
+    "react": ("messages.json", REACT),
+    "bfcl": ("BFCL_v3_simple_result.json", BFCL_RESULTS),
 }
 """Formats whose samples tell the story in other calls."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contramem.errors import TraceError
+from contramem.traces.decoding import parse_python, read_literal
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Reading, ReadOptions, each_run
@@ -117,7 +118,7 @@ def record_cell(recorder: Recorder, code: str, output: str, requests: deque[Mapp
 def calls_in(code: str) -> list[CellCall]:
     """The calls in the order in which they run, as far as the text shows it."""
     try:
-        tree = ast.parse(code)
+        tree = parse_python(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     return list(_calls(tree, repeats=False))
@@ -176,7 +177,7 @@ def _value(output: str) -> Any:
         return None
     if len(text) > _MAX_LITERAL:
         return text
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, read_literal):
         try:
             return _redact_deep(read(text))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

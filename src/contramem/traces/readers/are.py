@@ -9,7 +9,6 @@ Both halves are one run: `hf` has what was executed, `lite` has who asked for it
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -21,9 +20,9 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number
+from contramem.traces.decoding import number, read_literal
 from contramem.traces.files import TraceFile
-from contramem.traces.normalize import MAX_DEPTH, Naming, Recorder
+from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import whole
 from contramem.traces.readers.records import label
@@ -412,24 +411,9 @@ def value_of(text: str | None) -> Any:
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
-        return _plain(ast.literal_eval(text), MAX_DEPTH - 4)
+        return read_literal(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return text
-
-
-def _plain(value: Any, depth: int) -> Any:
-    """The value as JSON has it. Raises ValueError if it is nested too deeply."""
-    if depth == 0:
-        raise ValueError("nested too deeply")
-    if isinstance(value, dict):
-        return {str(key): _plain(item, depth - 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [_plain(item, depth - 1) for item in value]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if value is None or isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
-        return value
-    return str(value)
 
 
 def _tell_turn(recorder: Recorder, turn: Turn) -> None:

@@ -7,13 +7,13 @@ spans of a record, and a `Platform`.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
+from contramem.traces.decoding import read_literal
 from contramem.traces.files import TraceFile
 from contramem.traces.map import at
 from contramem.traces.reader import Reading, ReadOptions
@@ -102,7 +102,7 @@ def tool_arguments(inputs: object) -> object:
     if given is inputs or not isinstance(given, str) or not given.startswith("{") or len(given) > 100_000:
         return given
     try:
-        return ast.literal_eval(given)  # only literals: nothing is run
+        return read_literal(given)  # only literals: nothing is run
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return given
 

@@ -30,17 +30,21 @@ def read_records(
     translate: Callable[[Any], Any] = lambda record: record,
     is_message: Callable[[object], bool] = is_message,
     records: Records | None = None,
+    judged: tuple[str, ...] = (),
 ) -> Reading:
     """Every record of the file as a run, then a Problem for each mapped field that no record has.
 
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
-    are those of a file that is not JSON."""
+    are those of a file that is not JSON. `judged` is where the format keeps its verdict."""
     paths = {name: path for name, path in options.record_fields.items() if name != "records"}
-    fields = FieldMap(paths, options.found)
+    fields = FieldMap(paths, options.found, judged)
     records = records_in(file, options, is_message) if records is None else records
 
-    def build(record: object, position: str) -> Trajectory:
-        return _trajectory(translate(record), Origin(file.origin, position), fields, options)
+    def build(record: object, position: str) -> Trajectory | SkippedRun:
+        chat = translate(record)
+        return (
+            chat if isinstance(chat, SkippedRun) else _trajectory(chat, Origin(file.origin, position), fields, options)
+        )
 
     yield from each_run(file, records, build)
     yield from (Problem(file.origin, what, hint) for what, hint in fields.missing())

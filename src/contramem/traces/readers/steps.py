@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode
+from contramem.traces.decoding import decode, parse_python, plain_value
 from contramem.traces.files import TraceFile, find_separator
 from contramem.traces.map import ABSENT, STEP_FIELDS, value_at
 from contramem.traces.normalize import text_of
@@ -299,13 +299,17 @@ def read_written_call(text: str) -> WrittenCall | None:
     if not _IN_PARENTHESES.fullmatch(text):
         return None
     try:
-        call = ast.parse(text, mode="eval").body
+        call = parse_python(text, "eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
             return None
-        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
-        return WrittenCall(ast.unparse(call.func), {**_by_place(map(ast.literal_eval, call.args)), **named})
+        named = {keyword.arg: _literal(keyword.value) for keyword in call.keywords if keyword.arg}
+        return WrittenCall(ast.unparse(call.func), {**_by_place(map(_literal, call.args)), **named})
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
+
+
+def _literal(node: ast.expr) -> Any:
+    return plain_value(ast.literal_eval(node))
 
 
 def _by_place(values: Iterable[Any]) -> dict[str, Any]:

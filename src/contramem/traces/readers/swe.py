@@ -332,9 +332,7 @@ def mini_swe_agent(document: Any, file: TraceFile, options: ReadOptions) -> Traj
     return Trajectory(
         environment=CODING_SESSION,
         task_id=file.path.name.removesuffix(MINI_SUFFIX).removesuffix(".json"),
-        source=str(
-            ((info.get("config") or {}).get("model") or {}).get("model_name") or _folder_of(file)
-        ),
+        source=str(((info.get("config") or {}).get("model") or {}).get("model_name") or _folder_of(file)),
         origin=Origin(file.origin),
         events=recorder.events(),
         outcome=Outcome(ended=_ENDINGS.get(str(info.get("exit_status") or ""), "interrupted")),
