@@ -41,7 +41,7 @@ def test_runs_with_contrasts_are_ready_to_build(tmp_path: Path, monkeypatch: pyt
     for model, passed in (("a", True), ("b", False)):
         put(tmp_path / "runs" / f"{model}.json", {"task_id": "1", "model": model, "messages": CHAT, "passed": passed})
     found = diagnose(tmp_path / "runs")
-    assert (found["formats"], found["contrasts"], found["findings"]) == ({"openai-chat": 2}, 1, [])
+    assert (found["formats"], found["contrasts"], found["reading"]["doubts"]) == ({"openai-chat": 2}, 1, [])
     assert follow(found["command"], monkeypatch, tmp_path).exit_code == 0
 
 
@@ -196,7 +196,7 @@ def test_sessions_are_judged_by_what_they_ran_last(rule: str, tmp_path: Path, mo
         steps = [{"tool": "Bash", "arguments": {"command": command}, "result": result} for command in commands]
         put(tmp_path / "runs" / f"{model}.json", {"task": "Fix the cart", "model": model, "steps": steps})
     missing = diagnose(tmp_path / "runs")
-    assert "--rule tests" in missing["findings"][0]["hint"]
+    assert "--rule tests" in missing["reading"]["doubts"][0]["hint"]
     found = diagnose(tmp_path / "runs", "--rule", rule)
     assert (found["passed"], found["failed"], found["contrasts"]) == (1, 1, 1)
     assert f"--rule {rule}" in found["command"]

@@ -66,7 +66,7 @@ def test_runs_without_any_verdict_say_how_to_give_one(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text('{"messages": [{"role": "user", "content": "Hello"}]}')
     shown = contramem("traces", tmp_path).stdout
     assert "1 run of 1 task by 1 source:" in shown
-    assert "No outcome is known" in shown and "--outcomes" in shown
+    assert "no outcome is known" in shown and "--outcomes" in shown
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 from contramem.traces.read import read_traces
-from contramem.traces.summary import hints, summarize
+from contramem.traces.doctor import judge_reading, read_once
 
 
 def test_runs_without_any_call_are_worth_a_word(tmp_path: Path) -> None:
     reply = {"role": "assistant", "content": [{"type": "some_vendors_call", "called": "send"}]}
     record = {"model": "m", "passed": True, "messages": [{"role": "user", "content": "Mail Bob."}, reply]}
     (tmp_path / "runs.jsonl").write_text(json.dumps(record))
-    assert hints(summarize(read_traces([tmp_path])))[0].what == "no run calls a tool, so nothing can be learned"
+    reading = read_traces([tmp_path])
+    read_once(reading)
+    assert judge_reading(reading).grave[0].what == "no run calls a tool, so nothing can be learned"

@@ -115,6 +115,7 @@ COMMON = ("bank", "out", "sources", "only", "grade", "map", "outcomes", "model",
     metavar="N",
     help="Learn from at most N tasks of each ability, drawn evenly from groups that call the same functions.",
 )
+@click.option("--trust-reading", is_flag=True, help="Learn although there is a grave doubt about the reading.")
 @engine_options
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -134,6 +135,7 @@ def build(
     author: str | None,
     log: str | None,
     max_tasks: int,
+    trust_reading: bool,
     engine_choice: EngineChoice,
     by_model: ModelOptions | None,
     as_json: bool,
@@ -144,7 +146,7 @@ def build(
     """
     if where is None:
         where, out = STORE, out or Path(BANK)
-    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks, min_sources, out)
+    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks, min_sources, out, trust_reading)
     _check(choice, where, deltas_from)
     if author == "agent":
         if append_only or deltas_from is not None or only == "functions":
@@ -316,7 +318,7 @@ def build_by_agent(
             check_free(where)
         tools: dict[str, Tool] = {}
         with (
-            collect_runs(paths, options, choice.sources, tools) as every,
+            collect_runs(paths, options, choice.sources, tools, trusts=choice.trusts_reading) as every,
             limit_rollouts(every, choice.rollouts) as collection,
             open_study(paths, options, lambda: nullcontext(collection), cache=None) as study,
             study.tables() as tables,
@@ -367,6 +369,7 @@ class Choice(NamedTuple):
     min_sources: int = 1
     out: Path | None = None
     """The file for agents."""
+    trusts_reading: bool = False
 
 
 class SelectedRuns(NamedTuple):
@@ -392,7 +395,9 @@ def select_runs(
     tools: dict[str, Tool] = {}
     with (
         engine_choice.open() as engine,
-        collect_runs(paths, options, choice.sources, tools, engine, engine_choice.keep(paths, where)) as every,
+        collect_runs(
+            paths, options, choice.sources, tools, engine, engine_choice.keep(paths, where), choice.trusts_reading
+        ) as every,
         limit_rollouts(every, choice.rollouts) as collection,
         progress() as tell,
     ):

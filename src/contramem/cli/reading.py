@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from contramem.cli.kit import READING, SectionOption
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
+from contramem.traces.doctor import ReadingVerdict, judge_reading
 from contramem.traces.effects import read_effects
 from contramem.traces.map import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
@@ -146,10 +148,12 @@ def collect_runs(
     tools: dict[str, Tool] | None = None,
     engine: Engine = SERIAL,
     kept: Path | None = None,
+    trusts: bool | None = None,
 ) -> Iterator[Collection]:
     """The runs under `paths`, limited to `sources` (comma-separated). Raises an error if there are none.
 
-    Descriptions of tools in the runs are added to `tools`. What is read is `kept` in this file for the next time.
+    Descriptions of tools in the runs are added to `tools`. What is read is `kept` in this file for the next time. Where
+    it matters whether the user `trusts` the reading, the verdict on it is shown, and a grave doubt refused.
     """
     # Imported on use: commands that only look at runs don't wait for what collects them.
     from contramem.collection.collect import collect
@@ -166,7 +170,35 @@ def collect_runs(
             report_disputed(runs.tools.find_disputed())
         if not len(collection):
             raise nothing_read_error(files.problems, files.ignored)
+        if trusts is not None:
+            verdict = judge_reading(files)
+            show_reading(verdict, Console(stderr=True))
+            if verdict.grave and not trusts:
+                raise untrusted_error(verdict)
         yield collection
+
+
+def show_reading(verdict: ReadingVerdict, console: Console) -> None:
+    """What a run, a call, an outcome and a source are, and what is suspicious about it."""
+    for name in ("run", "call", "outcome", "source"):
+        console.print(f"[bold]{name.capitalize():<9}[/] {escape(getattr(verdict, name))}", highlight=False)
+    for doubt in verdict.doubts:
+        label = "[bold red]Grave[/]    " if doubt.severity == "grave" else "[bold yellow]Doubt[/]    "
+        place = f" (for example {doubt.place})" if doubt.place else ""
+        console.print(f"{label} [yellow]{escape(doubt.what + place)}.[/] {escape(doubt.hint)}", highlight=False)
+
+
+def reading_as_json(verdict: ReadingVerdict) -> dict[str, Any]:
+    told = {name: getattr(verdict, name) for name in ("run", "call", "outcome", "source")}
+    return {**told, "doubts": [doubt._asdict() for doubt in verdict.doubts]}
+
+
+def untrusted_error(verdict: ReadingVerdict) -> UsageError:
+    """The error for a reading that nothing should be learned from."""
+    told = "; ".join(doubt.what for doubt in verdict.grave)
+    return UsageError(
+        f"the files may be misread: {told}. Check it with contramem doctor, or pass --trust-reading if it is right."
+    )
 
 
 def select_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:

@@ -21,15 +21,17 @@ from contramem.cli.reading import (
     optional_paths,
     plural,
     reading,
+    reading_as_json,
     reading_options,
     refuse_problems,
+    show_reading,
 )
 from contramem.errors import UsageError
-from contramem.traces.diagnose import Diagnosis, diagnose
 from contramem.traces.discover import discover_sessions
+from contramem.traces.doctor import Diagnosis, diagnose, judge_reading, read_once
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.summary import OutcomeCounts, TraceSummary, hints, summarize
+from contramem.traces.report import OutcomeCounts
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
 
@@ -48,17 +50,18 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, as_jso
     if not paths:
         raise UsageError("name the files to read, or list your own sessions with --discover.")
     with reading(paths, options) as runs:
-        summary = summarize(runs)
+        read_once(runs)
+    is_empty = not runs.tally.total.runs
     if as_json:
-        print_json(_as_json(summary))
+        print_json(_as_json(runs))
     else:
-        complain(summary.problems, summary.problem_count, nothing_read=not summary.total.runs)
-    if not summary.total.runs:
-        raise nothing_read_error(summary.problems, summary.ignored)
+        complain(runs.problems, runs.problem_count, nothing_read=is_empty)
+    if is_empty:
+        raise nothing_read_error(runs.problems, runs.ignored)
     if not as_json:
-        _show(summary)
+        _show(runs)
     if options.strict:
-        refuse_problems(summary.problem_count)
+        refuse_problems(runs.problem_count)
 
 
 def _discover(as_json: bool) -> None:
@@ -75,26 +78,27 @@ def _discover(as_json: bool) -> None:
     click.echo(f"Read one with: contramem traces {shlex.quote(str(folders[0].folder))} --rule tests")
 
 
-def _as_json(summary: TraceSummary) -> dict[str, Any]:
+def _as_json(runs: TraceReading) -> dict[str, Any]:
+    tally = runs.tally
     return {
-        "runs": summary.total.runs,
-        "tasks": len(summary.by_task),
-        "sources": len(summary.by_source),
-        "passed": summary.total.passed,
-        "failed": summary.total.failed,
-        "unknown": summary.total.unknown,
-        "interrupted": summary.interrupted,
-        "contrastive_tasks": summary.contrastive_tasks,
-        "functions": len(summary.functions),
-        "calls": summary.calls,
-        "skipped": dict(sorted(summary.skipped.items())),
-        "ignored": summary.ignored,
-        "problems": [problem._asdict() for problem in summary.problems],
-        "calls_without_result": summary.calls_without_result,
-        "results_without_call": summary.results_without_call,
-        "hints": [finding._asdict() for finding in hints(summary)],
-        "by_source": {name: _tally(tally) for name, tally in sorted(summary.by_source.items())},
-        "by_ability": {name: _tally(tally) for name, tally in sorted(summary.by_ability.items())},
+        "runs": tally.total.runs,
+        "tasks": len(tally.by_task),
+        "sources": len(tally.by_source),
+        "passed": tally.total.passed,
+        "failed": tally.total.failed,
+        "unknown": tally.total.unknown,
+        "interrupted": tally.interrupted,
+        "contrastive_tasks": tally.contrastive_tasks,
+        "functions": len(tally.functions),
+        "calls": tally.calls,
+        "skipped": dict(sorted(runs.skipped.items())),
+        "ignored": runs.ignored,
+        "problems": [problem._asdict() for problem in runs.problems],
+        "calls_without_result": tally.calls_without_result,
+        "results_without_call": tally.results_without_call,
+        "reading": reading_as_json(judge_reading(runs)),
+        "by_source": {name: _tally(counts) for name, counts in sorted(tally.by_source.items())},
+        "by_ability": {name: _tally(counts) for name, counts in sorted(tally.by_ability.items())},
     }
 
 
@@ -102,36 +106,30 @@ def _tally(tally: OutcomeCounts) -> dict[str, int]:
     return {"runs": tally.runs, "passed": tally.passed, "failed": tally.failed, "unknown": tally.unknown}
 
 
-def _show(summary: TraceSummary) -> None:
-    console = Console()
-    total = summary.total
+def _show(runs: TraceReading) -> None:
+    console, tally = Console(), runs.tally
+    total, some = tally.total, tally.contrastive_tasks
     console.print(
-        f"{plural(total.runs, 'run')} of {plural(len(summary.by_task), 'task')} by "
-        f"{plural(len(summary.by_source), 'source')}: [green]{total.passed:,} passed[/], "
+        f"{plural(total.runs, 'run')} of {plural(len(tally.by_task), 'task')} by "
+        f"{plural(len(tally.by_source), 'source')}: [green]{total.passed:,} passed[/], "
         f"[red]{total.failed:,} failed[/], {total.unknown:,} unknown."
     )
-    some = summary.contrastive_tasks
     console.print(
         f"{plural(some, 'task')} {'is' if some == 1 else 'are'} contrastive: some runs passed, others failed. "
-        f"{plural(summary.calls, 'call')} of {plural(len(summary.functions), 'function')}."
+        f"{plural(tally.calls, 'call')} of {plural(len(tally.functions), 'function')}."
     )
-    for title, tallies in (("source", summary.by_source), ("ability", summary.by_ability)):
+    for title, tallies in (("source", tally.by_source), ("ability", tally.by_ability)):
         console.print(_table(title, tallies))
-    for reason, count in sorted(summary.skipped.items()):
+    for reason, count in sorted(runs.skipped.items()):
         console.print(f"{plural(count, 'run')} left out: {reason}.")
-    if summary.interrupted:
-        console.print(f"Interrupted: {plural(summary.interrupted, 'run')}. They count as failed, but teach nothing.")
-    if summary.ignored:
-        console.print(f"Ignored, being no traces: {plural(summary.ignored, 'file')}.")
-    if summary.problem_count:
-        named = "named above" if summary.problem_count <= SHOWN_PROBLEMS else f"the first {SHOWN_PROBLEMS} named above"
-        console.print(f"[yellow]{plural(summary.problem_count, 'problem')}[/], {named}.")
-    for finding in hints(summary):
-        console.print(f"[yellow]{escape(_sentence(finding.what))}[/] {escape(finding.hint)}")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    if tally.interrupted:
+        console.print(f"Interrupted: {plural(tally.interrupted, 'run')}. They count as failed, but teach nothing.")
+    if runs.ignored:
+        console.print(f"Ignored, being no traces: {plural(runs.ignored, 'file')}.")
+    if runs.problem_count:
+        named = "named above" if runs.problem_count <= SHOWN_PROBLEMS else f"the first {SHOWN_PROBLEMS} named above"
+        console.print(f"[yellow]{plural(runs.problem_count, 'problem')}[/], {named}.")
+    show_reading(judge_reading(runs), console)
 
 
 def _table(title: str, tallies: dict[str, OutcomeCounts]) -> Table:
@@ -189,33 +187,34 @@ def doctor(context: click.Context, paths: tuple[Path, ...], options: ReadOptions
         print_json(_diagnosis_json(diagnosis))
     else:
         _show_diagnosis(diagnosis, Console())
-    if not diagnosis.summary.total.runs and not diagnosis.command:
+    if not diagnosis.reading.tally.total.runs and not diagnosis.command:
         raise UsageError("no run was read. docs/formats.md lists the formats, and how to write a reader.")
 
 
 def _diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    summary = diagnosis.summary
+    runs, tally = diagnosis.reading, diagnosis.reading.tally
     return {
-        "formats": dict(diagnosis.formats),
+        "formats": dict(runs.formats),
         "other_files": dict(diagnosis.others),
-        "runs": summary.total.runs,
-        "tasks": len(summary.by_task),
-        "sources": sorted(summary.by_source),
-        "passed": summary.total.passed,
-        "failed": summary.total.failed,
-        "unknown": summary.total.unknown,
-        "verdict_files": diagnosis.verdict_files,
+        "runs": tally.total.runs,
+        "tasks": len(tally.by_task),
+        "sources": sorted(tally.by_source),
+        "passed": tally.total.passed,
+        "failed": tally.total.failed,
+        "unknown": tally.total.unknown,
+        "verdict_files": runs.verdicts.files,
         "contrasts": diagnosis.contrasts,
-        "findings": [finding._asdict() for finding in diagnosis.findings],
-        "problems": summary.problem_count,
+        "reading": reading_as_json(diagnosis.verdict),
+        "missing": list(diagnosis.missing),
+        "problems": runs.problem_count,
         "options": list(diagnosis.options),
         "command": diagnosis.command,
     }
 
 
 def _show_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
-    summary = diagnosis.summary
-    read = ", ".join(f"{plural(count, 'file')} of {name}" for name, count in diagnosis.formats.most_common())
+    runs, tally = diagnosis.reading, diagnosis.reading.tally
+    read = ", ".join(f"{plural(count, 'file')} of {name}" for name, count in runs.formats.most_common())
     others = ", ".join(f"{count:,} {ending}" for ending, count in diagnosis.others)
     console.print(
         f"[bold]Files[/]     {read or 'none that a reader knows'}" + (f"; not traces: {others}" if others else "")
@@ -223,25 +222,20 @@ def _show_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
     if diagnosis.looks:
         check = " Check the options below." if diagnosis.command else ""
         console.print(f"[bold]Guessed[/]   from {escape(diagnosis.looks)}.{check}")
-    if summary.total.runs:
-        _show_runs(diagnosis, console)
-    for reason, count in sorted(summary.skipped.items()):
+    if tally.total.runs:
+        beside = ", ".join(f"{count:,} from {name}" for name, count in sorted(runs.verdicts.files.items()))
+        counted = f"{plural(tally.total.runs, 'run')} of {plural(len(tally.by_task), 'task')}"
+        counted += f" by {plural(len(tally.by_source), 'source')}; {plural(tally.calls, 'call')}"
+        console.print(f"[bold]Runs[/]      {counted}{f'; outcomes beside the runs: {beside}' if beside else ''}")
+        show_reading(diagnosis.verdict, console)
+        console.print(f"[bold]Contrasts[/] {plural(diagnosis.contrasts, 'task')} with passing and failing runs")
+    for reason, count in sorted(runs.skipped.items()):
         console.print(f"[bold]Left out[/]  {plural(count, 'run')}: {escape(reason)}")
-    if summary.problem_count:
-        first = escape(str(summary.problems[0]))
-        console.print(f"[bold]Problems[/]  {summary.problem_count:,}; the first: [yellow]{first}[/]")
-    for finding in diagnosis.findings:
-        console.print(f"[bold]Missing[/]   [yellow]{escape(finding.what)}.[/] {escape(finding.hint)}")
+    if runs.problem_count:
+        first = escape(str(runs.problems[0]))
+        console.print(f"[bold]Problems[/]  {runs.problem_count:,}; the first: [yellow]{first}[/]")
+    for what in diagnosis.missing:
+        console.print(f"[bold]Missing[/]   [yellow]{escape(what)}[/]")
     if diagnosis.command:
         console.print("[bold]Continue with[/]")
         console.print(diagnosis.command, markup=False, highlight=False, soft_wrap=True, style="green")
-
-
-def _show_runs(diagnosis: Diagnosis, console: Console) -> None:
-    summary, total = diagnosis.summary, diagnosis.summary.total
-    console.print(f"[bold]Runs[/]      {plural(total.runs, 'run')} of {plural(len(summary.by_task), 'task')} by "
-                  f"{plural(len(summary.by_source), 'source')}; {plural(summary.calls, 'call')}")  # fmt: skip
-    beside = ", ".join(f"{count:,} from {name}" for name, count in sorted(diagnosis.verdict_files.items()))
-    console.print(f"[bold]Outcomes[/]  {total.passed:,} passed, {total.failed:,} failed, {total.unknown:,} unknown"
-                  + (f" ({beside} beside the runs)" if beside else ""))  # fmt: skip
-    console.print(f"[bold]Contrasts[/] {plural(diagnosis.contrasts, 'task')} with passing and failing runs")

@@ -23,8 +23,8 @@ from contramem.engine import SERIAL, Engine
 from contramem.traces.files import is_archive
 from contramem.traces.read import FoundFile, TraceReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.reading_report import ReadingReport
 from contramem.traces.remote import url_of
+from contramem.traces.report import ReadingReport
 from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Trajectory
 

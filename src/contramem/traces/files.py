@@ -60,13 +60,15 @@ _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, tarfil
 class TraceFile:
     """One file of a trace: its name, and its content decoded once for all readers."""
 
-    def __init__(self, path: Path, origin: str | None = None, root: Path | None = None) -> None:
+    def __init__(self, path: Path, origin: str | None = None, root: Path | None = None, folder: str = "") -> None:
         self.path = path
         """Where the bytes are; for a file from an archive, a temporary location."""
         self.origin = origin or str(path)
         """The name to show: `archive!member` inside an archive."""
         self.root = root
         """The folder that the user named, if the file was found in one. Nothing above it is read."""
+        self.folder = folder
+        """The folder above it that may be named after a source."""
         self.looked_beside = False
         """Did a reader ask for neighbouring files? Then the content of this file alone does not determine what is
         read."""

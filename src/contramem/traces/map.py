@@ -61,12 +61,15 @@ class FieldsFound:
 
     places: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Records by (our field, where it was)."""
+    guessed: Counter[str] = field(default_factory=Counter)
+    """Records by the field that was taken for the verdict because of its name alone."""
     verdicts: Counter[tuple[str, str, bool | None, bool]] = field(default_factory=Counter)
     """Records by (where the outcome was, where another could be, what the one says, what the other says)."""
 
     def add(self, other: FieldsFound) -> None:
         """Count in what was found elsewhere."""
         self.places.update(other.places)
+        self.guessed.update(other.guessed)
         self.verdicts.update(other.verdicts)
 
 
@@ -123,7 +126,10 @@ class FieldMap:
             return ("passed", passed, reward) if passed is not None else ("reward", by_reward, reward)
         plain = [field for field in fields.values() if field.is_plain]
         chosen = min(plain, key=lambda field: (field.place not in VERDICTS, "." in field.place), default=None)
-        return (chosen.place, chosen.passed, reward) if chosen else ("", None, reward)
+        if chosen is None:
+            return "", None, reward
+        self.found.guessed[chosen.place] += 1
+        return chosen.place, chosen.passed, reward
 
     def get(self, record: Mapping[str, Any], field: str) -> Any:
         """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -19,16 +20,20 @@ from contramem.traces.map import apply_locations
 from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
-from contramem.traces.reading_report import ReadingReport
 from contramem.traces.remote import download, url_of
+from contramem.traces.report import MAX_FOLDERS, OutcomeFrom, ReadingReport
 from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
 from contramem.traces.shorten import MAX_EVENTS, shorten
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.unknown import OWN_LOGS, describe_unknown
+from contramem.traces.unknown import ATTEMPT, OWN_LOGS, describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
 
 LINES_LOOKED_AT = 5
+PATHS_LOOKED_AT = 5_000
+"""Of so many files, evenly drawn, the names say how folders are used."""
+LOOKED_INTO = (".json", ".jsonl", ".ndjson")
+"""Files that no reader knows may still hold messages or steps; others are pictures, reports, code."""
 
 
 @cache
@@ -56,6 +61,8 @@ class FoundFile(NamedTuple):
     """As text: a path object for each of a million files would fill the memory."""
     root: str | None = None
     """The folder that was named, if the file was found in one."""
+    folder: str = ""
+    """The folder above it that may say of which source its runs are, told from the names of all files."""
 
 
 class TraceReading(ReadingReport):
@@ -72,6 +79,8 @@ class TraceReading(ReadingReport):
         self.is_lasting = True
         """Would the same files, unchanged, give the same runs again? Not if a reader looked at what lies around them,
         or is somebody else's, who may look at anything."""
+        self.is_counting = True
+        """Are runs counted as they are read? Not where another counts those of several places once."""
         self._done = self._files = 0
 
     def __iter__(self) -> Iterator[Trajectory]:
@@ -89,7 +98,10 @@ class TraceReading(ReadingReport):
             if url_of(path) is None and path.is_dir():
                 inside = self._files_in(path)
                 self._files += len(inside) - 1
-                yield from (FoundFile(member, str(path)) for member in inside)
+                folders = folders_of_sources([Path(member).relative_to(path).parts for member in inside])
+                yield from (
+                    FoundFile(member, str(path), folder) for member, folder in zip(inside, folders, strict=True)
+                )
             else:
                 yield FoundFile(str(path))
 
@@ -111,7 +123,7 @@ class TraceReading(ReadingReport):
         if (url := url_of(path)) is not None:
             return self._in_storage(url)
         root = None if found.root is None else Path(found.root)
-        return self._file_or_archive(path, TraceFile(path, root=root), named=root is None)
+        return self._file_or_archive(path, TraceFile(path, root=root, folder=found.folder), named=root is None)
 
     def report_unused_outcomes(self) -> None:
         """When all runs are read: rows of the user's that no run has asked for."""
@@ -128,10 +140,11 @@ class TraceReading(ReadingReport):
         with download(url) as root:
             members = self._files_in(root)
             self._files += len(members) - 1
-            for member in map(Path, members):
+            folders = folders_of_sources([Path(member).relative_to(root).parts for member in members])
+            for member, folder in zip(map(Path, members), folders, strict=True):
                 name = member.relative_to(root).as_posix()
                 origin = url if url.endswith(f"/{name}") else f"{url.rstrip('/')}/{name}"
-                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
+                yield from self._file_or_archive(member, TraceFile(member, origin, root, folder), named=False)
 
     def _files_in(self, folder: Path) -> list[str]:
         """Sorted, without what is hidden and without the user's table of outcomes."""
@@ -178,9 +191,10 @@ class TraceReading(ReadingReport):
                 self.report(Problem(name, what))
             members = self._files_in(root)
             self._files += len(members)
-            for member in map(Path, members):
-                origin = f"{name}!{member.relative_to(root).as_posix()}"
-                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False, depth=depth)
+            folders = folders_of_sources([Path(member).relative_to(root).parts for member in members])
+            for member, folder in zip(map(Path, members), folders, strict=True):
+                file = TraceFile(member, f"{name}!{member.relative_to(root).as_posix()}", root, folder)
+                yield from self._file_or_archive(member, file, named=False, depth=depth)
 
     def _in_file(self, file: TraceFile, named: bool) -> Iterator[Trajectory]:
         reader = self._reader(file)
@@ -188,7 +202,7 @@ class TraceReading(ReadingReport):
             if problem := _describe_damage(file):
                 raise problem
             if not named:
-                self.ignore(file.origin)
+                self._put_aside(file)
                 return
             if not file.path.stat().st_size:
                 raise TraceError("is empty")
@@ -196,16 +210,29 @@ class TraceReading(ReadingReport):
         self.formats[reader.name] += 1
         self.is_lasting &= reader in BUILT_IN
         # Names are settled in each file anew: what a file says does not depend on those that were read before it.
+        before: Trajectory | None = None
         for item in reader.read(file, replace(self.options, _namings={}, found=self.fields)):
             if isinstance(item, Trajectory):
                 try:
-                    yield self._complete(item, file)
+                    run = self._complete(item, file)
                 except TraceError as error:
                     self.report(Problem(str(item.origin), error.what, error.hint))
+                    continue
+                self.tally.count_in_file(run, before)
+                if self.is_counting:
+                    self.tally.count(run)
+                before = run
+                yield run
             elif isinstance(item, Problem):
                 self.report(item)
             else:
                 self.skipped[item.reason] += 1
+
+    def _put_aside(self, file: TraceFile) -> None:
+        """Count a file that no reader knows, and whether there is something in it that may be a run."""
+        self.ignore(file.origin)
+        if file.ending in LOOKED_INTO and (options := describe_unknown(file).options):
+            self.aside[options] += 1
 
     def _reader(self, file: TraceFile) -> Reader | None:
         if self.options.format is not None:
@@ -218,17 +245,36 @@ class TraceReading(ReadingReport):
 
     def _complete(self, trajectory: Trajectory, file: TraceFile) -> Trajectory:
         """The run with what stands elsewhere: in the file's path, in files beside it, and in what the user says."""
+        said_by: OutcomeFrom = "--map" if "outcome" in self.options.fields else "the run"
+        is_known = trajectory.outcome.passed is not None
         trajectory = self.verdicts.apply(trajectory, file)
+        if not is_known and trajectory.outcome.passed is not None:
+            said_by = "a file beside the run"
         if self.options.located_fields:
             trajectory = apply_locations(trajectory, file, self.options.located_fields)
         if self.options.outcomes is not None:
-            trajectory = self.options.outcomes.apply(trajectory)
+            before, trajectory = trajectory, self.options.outcomes.apply(trajectory)
+            said_by = said_by if trajectory.outcome == before.outcome else "--outcomes"
         if self.options.rule is not None:
-            trajectory = judge_by_rule(trajectory, self.options.rule)
+            before, trajectory = trajectory, judge_by_rule(trajectory, self.options.rule)
+            said_by = said_by if trajectory is before else "--rule"
+        if trajectory.outcome.passed is not None:
+            self.tally.outcome_from[said_by] += 1
+        trajectory = self._tell_source(trajectory, file.folder)
         ability = self.options.ability or trajectory.ability or "general"
         if ability != trajectory.ability:
             trajectory = msgspec.structs.replace(trajectory, ability=ability)
         return sanitize(self._shorten(trajectory))
+
+    def _tell_source(self, trajectory: Trajectory, folder: str) -> Trajectory:
+        """The run of the source that its folder is named after, where it names none itself."""
+        if not folder:
+            return trajectory
+        self.tally.folders[folder] += 1
+        if trajectory.source != "unknown" or "source" in self.options.fields:
+            return trajectory
+        self.tally.sources_by_folder += 1
+        return msgspec.structs.replace(trajectory, source=folder)
 
     def _shorten(self, trajectory: Trajectory) -> Trajectory:
         short = shorten(trajectory)
@@ -236,6 +282,42 @@ class TraceReading(ReadingReport):
             what = f"has {len(trajectory.events):,} events, of which {MAX_EVENTS:,} are read: its beginning and its end"
             self.report(Problem(str(trajectory.origin), what))
         return short
+
+
+def folders_of_sources(paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """For each path the folder that names its source, or nothing.
+
+    Folders name sources if there are few of them and the same names stand below several: `a/t1/run.json`,
+    `b/t1/run.json`, `a/t2/run.json` are runs of `a` and `b`. What only counts attempts (`run1`, `trial-2`) names none,
+    and where two levels cross, the one with fewer names does."""
+    level = _level_of_sources(paths[:: len(paths) // PATHS_LOOKED_AT + 1])
+    return ["" if level is None or len(path) <= level + 1 else path[level] for path in paths]
+
+
+def _level_of_sources(paths: Sequence[tuple[str, ...]]) -> int | None:
+    folders = [path[:-1] for path in paths if len(path) > 1]
+    depth = min(map(len, folders), default=0)
+    names = [{folder[level] for folder in folders} for level in range(depth)]
+    usable = [
+        level for level in range(depth) if len(names[level]) > 1 and not all(map(ATTEMPT.fullmatch, names[level]))
+    ]
+    for level in usable:
+        is_few = len(names[level]) <= MAX_FOLDERS and all(any(map(str.isalpha, name)) for name in names[level])
+        if is_few and any(
+            len(names[below]) > len(names[level]) and _crosses(folders, level, below)
+            for below in usable
+            if below != level
+        ):
+            return level
+    return None
+
+
+def _crosses(folders: Sequence[tuple[str, ...]], level: int, other: int) -> bool:
+    """Do most names at one level stand under several at the other?"""
+    under: dict[str, set[str]] = defaultdict(set)
+    for folder in folders:
+        under[folder[other]].add(folder[level])
+    return sum(len(names) > 1 for names in under.values()) > len(under) / 2
 
 
 def _describe_damage(file: TraceFile) -> TraceError | None:
@@ -252,7 +334,7 @@ def _describe_damage(file: TraceFile) -> TraceError | None:
 
 def _unknown_format(file: TraceFile) -> TraceError:
     unknown = describe_unknown(file)
-    hint = f"`--format` chooses a reader (docs/formats.md lists them). {OWN_LOGS}."
+    hint = unknown.hint or f"`--format` chooses a reader (docs/formats.md lists them). {OWN_LOGS}."
     if unknown.options:
         hint = f"Try {' '.join(unknown.options)}."
     return TraceError(f"is not in a format that contramem reads: it looks like {unknown.looks}", hint)

@@ -90,6 +90,8 @@ class Reader:
     """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
     read: Callable[[TraceFile, ReadOptions], Reading]
     """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
+    call: str = "a tool call"
+    """What a call is in this format."""
     is_general: bool = False
     """Reads what no other reader claims: messages or steps that could be anybody's."""
 

@@ -27,6 +27,8 @@ from contramem.traces.readers.steps import (
 from contramem.traces.verdict_files import verdict_of
 
 MAX_DEPTH = 4
+ATTEMPT = re.compile(r"(?i:run|trial|attempt|try|seed|sample|rep|iter|iteration|episode)?[-_. ]?\d+")
+"""The name of a folder or file that counts attempts: `run1`, `trial-2`, `03`."""
 LOOKED_AT = 5
 """Items of a list that are looked at: the first step of a run is often none."""
 ROWS_LOOKED_AT = 100
@@ -47,10 +49,16 @@ class UnknownFile(NamedTuple):
 
     looks: str
     options: tuple[str, ...] = ()
+    hint: str = ""
+    """What to do with it, where it is one of contramem's own files."""
 
 
 def describe_unknown(file: TraceFile) -> UnknownFile:
     try:
+        if own := _own_file(file):
+            return UnknownFile(
+                own, hint=f"Runs are what it was made from; `contramem show {file.path}` lists its cards."
+            )
         if file.ending in TABLE_ENDINGS:
             return _describe_record(_merge_rows(table_records(file)), "a CSV table")
         head = file.head if file.ending in (".json", ".jsonl", ".ndjson", ".traj") else None
@@ -62,6 +70,17 @@ def describe_unknown(file: TraceFile) -> UnknownFile:
     if file.is_lines and (rows := _event_rows(file)):
         return _describe_events(rows)
     return _describe_record(head[0] if isinstance(head, list) and head else head, shape)
+
+
+def _own_file(file: TraceFile) -> str:
+    """What contramem calls this file, if it wrote it: something else than runs."""
+    if file.ending in (".jsonl", ".json") and isinstance(file.head, dict) and "contramem_bank" in file.head:
+        return "a frozen bank of contramem"
+    if file.ending in (".json", ".jsonl") or not file.path.is_file():
+        return ""
+    with file.path.open("rb") as content:
+        is_sqlite = content.read(16) == b"SQLite format 3\0"
+    return "a store of contramem (a bank with its ledger) or another SQLite file" if is_sqlite else ""
 
 
 def _merge_rows(rows: Iterable[tuple[object, Any]]) -> dict[str, Any] | None:
