@@ -130,3 +130,10 @@ def test_a_word_with_a_colon_or_an_option_in_it_is_no_program(command: str) -> N
 def test_a_script_of_a_package_may_have_a_colon() -> None:
     found = parse_command("npm run test:unit")
     assert found is not None and found.function == "shell.npm_test_unit"
+
+
+@pytest.mark.parametrize(
+    "typed", ["DISCUSSION\nThe script ran without output.", "After entering the lines above", "cd.."]
+)
+def test_what_is_no_command_is_a_call_of_the_tool(typed: str) -> None:
+    assert parse_command(typed) is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from contramem.traces.read import read_traces
 from contramem.traces.doctor import judge_reading, read_once
+from contramem.traces.read import read_traces
 
 
 def test_runs_without_any_call_are_worth_a_word(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.traces.doctor import ReadingVerdict, judge_reading
 from contramem.traces.effects import read_effects
-from contramem.traces.map import check_location, is_location
+from contramem.traces.map import check_location, is_location, read_map
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.read import TraceReading, read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
@@ -38,9 +38,9 @@ _OPTIONS = (
     _option(
         "--map",
         "fields",
-        metavar="FIELD=PATH",
+        metavar="FIELD=PATH|FILE",
         multiple=True,
-        help="Where to find a field, such as outcome=scores.final.",
+        help="Where to find a field, such as outcome=scores.final, or a TOML file that says so of several.",
     ),
     _option(
         "--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV file with the outcomes: run, passed."
@@ -90,9 +90,13 @@ def how_to_read(command: Command) -> Command:
         strict: bool,
         **rest: Any,
     ) -> Any:
+        maps = [read_map(Path(pair)) for pair in fields if _is_map_file(pair)]
+        places = {name: place for each in maps for name, place in each.fields.items()}
         options = ReadOptions(
-            format=format_,
-            fields=dict(_field(pair) for pair in fields),
+            format=format_ or next((each.format for each in maps if each.format), None),
+            fields=places | dict(_field(pair) for pair in fields if not _is_map_file(pair)),
+            outcome_words={word: means for each in maps for word, means in each.outcomes.items()},
+            source_names={name: called for each in maps for name, called in each.sources.items()},
             outcomes=read_outcomes(outcomes) if outcomes else None,
             rule=rule,
             app=app,
@@ -117,6 +121,10 @@ def collect_options(context: click.Context) -> tuple[str, ...]:
         for item in value if isinstance(value, tuple) else (value,) if value is not None else ():
             arguments += [name, str(item)]
     return tuple(arguments)
+
+
+def _is_map_file(pair: str) -> bool:
+    return pair.endswith(".toml") and "=" not in pair
 
 
 def _field(pair: str) -> tuple[str, str]:

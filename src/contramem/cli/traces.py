@@ -28,7 +28,8 @@ from contramem.cli.reading import (
 )
 from contramem.errors import UsageError
 from contramem.traces.discover import discover_sessions
-from contramem.traces.doctor import Diagnosis, diagnose, judge_reading, read_once
+from contramem.traces.doctor import Diagnosis, diagnose, judge_reading, outcome_candidates, read_once, said_at
+from contramem.traces.map import write_map
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
 from contramem.traces.report import OutcomeCounts
@@ -177,9 +178,14 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
 
 @click.command(cls=SectionedCommand)
 @reading_options
+@click.option(
+    "--write-map", "map_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML file to write a map into."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def doctor(context: click.Context, paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None:
+def doctor(
+    context: click.Context, paths: tuple[Path, ...], options: ReadOptions, map_file: Path | None, as_json: bool
+) -> None:
     """Say what the files under PATH... are, what is missing for a contrast, and which command to run next."""
     with reading(paths, options) as runs:
         diagnosis = diagnose(paths, runs, collect_options(context))
@@ -187,6 +193,11 @@ def doctor(context: click.Context, paths: tuple[Path, ...], options: ReadOptions
         print_json(_diagnosis_json(diagnosis))
     else:
         _show_diagnosis(diagnosis, Console())
+    if map_file is not None:
+        found = diagnosis.reading
+        candidates = {place: said_at(found, place) for place in outcome_candidates(found)}
+        write_map(map_file, shlex.split(diagnosis.command), candidates)
+        click.echo(f"A map to go on from is in {map_file}; read it with --map {map_file}.", err=True)
     if not diagnosis.reading.tally.total.runs and not diagnosis.command:
         raise UsageError("no run was read. docs/formats.md lists the formats, and how to write a reader.")
 

@@ -15,7 +15,6 @@
 
 Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, map.py takes fields from
 where `--map` says, outcomes.py takes verdicts from a user's table, result_errors.py finds errors that results
-admit to, tools.py what runs say about tools; summary.py
-counts and hints, diagnose.py and unknown.py say what files are and how to go on (`contramem doctor`), discover.py lists
-own sessions and session_rules.py judges them.
+admit to, tools.py what runs say about tools; report.py counts what was found, doctor.py says what is doubtful about it
+and how to go on, unknown.py what a file looks like, discover.py lists own sessions and session_rules.py judges them.
 """

@@ -72,13 +72,15 @@ def judge_reading(report: ReadingReport) -> ReadingVerdict:
     )
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _tell_runs(report: ReadingReport) -> str:
     several = len(report.tally.files)
-    formats = ", ".join(
-        f"{count:,} {'file' if count == 1 else 'files'} of {name}" for name, count in report.formats.most_common()
-    )
-    kind = f"a record, several in {several:,} of the files" if several else "a file"
-    return f"{kind} ({report.tally.total.runs:,} in {formats})" if formats else "none"
+    formats = ", ".join(f"{_count(count, 'file')} of {name}" for name, count in report.formats.most_common())
+    kind = f"one record; {_count(several, 'file')} with several" if several else "one file"
+    return f"{kind} ({_count(report.tally.total.runs, 'run')} in {formats})" if formats else "none"
 
 
 def _tell_calls(report: ReadingReport) -> str:
@@ -87,10 +89,9 @@ def _tell_calls(report: ReadingReport) -> str:
         return "none"
     kinds = dict.fromkeys(getattr(readers().get(name), "call", "a tool call") for name in report.formats)
     most = ", ".join(f"{name} {count:,}" for name, count in functions.most_common(3))
-    results = calls - report.tally.calls_without_result
-    return (
-        f"{' or '.join(kinds)} ({calls:,} calls, {results:,} results; {len(functions):,} functions, most often {most})"
-    )
+    results = _count(calls - report.tally.calls_without_result, "result")
+    counts = f"{_count(calls, 'call')}, {results}; {_count(len(functions), 'function')}, most often {most}"
+    return f"{' or '.join(kinds)} ({counts})"
 
 
 def _tell_outcomes(report: ReadingReport) -> str:
@@ -112,10 +113,6 @@ def _tell_sources(report: ReadingReport) -> str:
 # The doubts
 
 _Look: TypeAlias = Callable[[ReadingReport], Iterator[Doubt]]
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
 
 
 def _no_calls(report: ReadingReport) -> Iterator[Doubt]:
@@ -175,12 +172,12 @@ def _contradicted(report: ReadingReport) -> Iterator[Doubt]:
             both[place, other] += count
             disagreed[place, other] += count * (mine != theirs)
     for (place, other), count in disagreed.most_common(1):
-        if not count or (place not in guessed and _share(count, both[place, other]) < 0.05):
+        if not count or count < report.fields.places["outcome", place] * (0.01 if place in guessed else 0.05):
             return
         what = (
             f"the outcome was taken from {place!r}, and {other!r} says otherwise in {count:,} of {both[place, other]:,}"
         )
-        hint = f"Name the verdict: --map outcome={place} or --map outcome={other}."
+        hint = f"Name the verdict: {_choices(report, [place, other])}."
         severity: Severity = "grave" if place in guessed else "note"
         yield Doubt("contradicted", severity, what, hint, affected=count, total=both[place, other])
 
@@ -189,19 +186,27 @@ def _unchosen_outcome(report: ReadingReport) -> Iterator[Doubt]:
     if not report.tally.total.runs or report.tally.outcome_from:
         return
     if candidates := outcome_candidates(report):
-        named = "; ".join(f"{place} ({passed:,} passed, {failed:,} failed)" for place, passed, failed in candidates)
-        hint = f"Name it: {' or '.join(f'--map outcome={place}' for place, _, _ in candidates)}."
-        yield Doubt("unchosen-outcome", "note", f"no outcome was taken, but a field may be it: {named}", hint)
+        hint = f"Name it: {_choices(report, candidates)}."
+        yield Doubt("unchosen-outcome", "note", "no outcome was taken, but a field may be it", hint)
 
 
-def outcome_candidates(report: ReadingReport) -> list[tuple[str, int, int]]:
-    """(field, records that it calls passed, failed) of the fields that may be the verdict where none was taken."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for (place, other, _, theirs), count in report.fields.verdicts.items():
-        if not place and theirs is not None:
-            counts[other][not theirs] += count
-    ordered = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
-    return [(place, passed, failed) for place, (passed, failed) in ordered[:MAX_NAMED]]
+def outcome_candidates(report: ReadingReport) -> list[str]:
+    """The fields that may be the verdict, in the order in which records have them."""
+    counts = Counter[str]()
+    for (place, _), count in report.fields.said.items():
+        counts[place] += count
+    return [place for place, _ in counts.most_common(MAX_NAMED)]
+
+
+def _choices(report: ReadingReport, places: Iterable[str]) -> str:
+    """`--map outcome=eval.eval (success 387, failure 260) or --map outcome=success (True 495, False 152)`."""
+    return " or ".join(f"--map outcome={place} ({said_at(report, place)})" for place in places)
+
+
+def said_at(report: ReadingReport, place: str) -> str:
+    """What a field says and how often."""
+    said = Counter({value: count for (where, value), count in report.fields.said.items() if where == place})
+    return ", ".join(f"{value} {count:,}" for value, count in said.most_common(MAX_NAMED))
 
 
 def _no_outcome(report: ReadingReport) -> Iterator[Doubt]:
@@ -425,7 +430,8 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
         missing.append("the folder is empty. Name the files or the folder with your runs.")
     elif not rows and looks:
         missing.append(f"no run was read with the options that were guessed. {_advise_to_map(given)}")
-    options = tuple(_better_fields(rows)) if rows else ()
+    chosen = [] if any(option.startswith("outcome=") for option in given) else [*reading.fields.guessed][:1]
+    options = (*_better_fields(rows), *(word for place in chosen for word in ("--map", f"outcome={place}")))
     contrasts = _contrasts(_remap(rows, options))
     suffixes = Counter(PurePosixPath(file).suffix or "without a suffix" for file in reading.ignored_files)
     return Diagnosis(
@@ -448,7 +454,9 @@ def _diagnose_guess(
     if not unknown.options or "--format" in given:
         return None
     format_, fields = unknown.options[1], dict(option.split("=", 1) for option in unknown.options[3::2])
-    guessed = diagnose(paths, reading.read_again(format_, fields), (*given, *unknown.options), unknown.looks)
+    again = reading.read_again(format_, fields)
+    again.fields.guessed.update([place for name, place in fields.items() if name == "outcome"])
+    guessed = diagnose(paths, again, (*given, *unknown.options), unknown.looks)
     is_one_file = len(paths) == 1 and paths[0].is_file()
     return guessed if guessed.reading.tally.total.runs or is_one_file else None
 
@@ -512,12 +520,15 @@ def _first_unknown(paths: tuple[Path, ...], reading: TraceReading) -> UnknownFil
     files = [Path(file) for file in reading.ignored_files if "!" not in file] or [
         path for path in paths if path.is_file()
     ]
+    files.sort(key=lambda file: file.suffix not in (".json", ".jsonl", ".ndjson"))
     described = [describe_unknown(TraceFile(file)) for file in files[:50]]
     return next((unknown for unknown in described if unknown.options), described[0] if described else None)
 
 
 def _better_fields(rows: list[RunRow]) -> Iterator[str]:
     """`--map` options for what the traces leave open, each only where it makes a difference."""
+    if not rows:
+        return
     fields = {}
     if {row.source for row in rows} == {"unknown"} and (place := _source_place(rows)):
         fields["source"] = place

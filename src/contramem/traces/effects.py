@@ -34,7 +34,7 @@ LEXICON: dict[Effect, frozenset[str]] = {
         increase inform initiate insert install instruct invite join kick kill launch lend like lock log login
         logout make mark mention merge migrate mkdir modify mount move mute mv nominate notify order overrule
         patch pay penalize pin place plot post postpone prescribe press prioritize provide provision publish
-        purchase put quarantine raise reactivate reassign reboot reclassify record redirect redo refer refuel
+        purchase put quarantine raise reactivate reassign reboot reclassify record redeem redirect redo refer refuel
         refund refuse register reimburse reinstate reject release relocate remind remove rename renew reopen
         replace reply report repost reroute rerun reschedule rescind reseat reserve reset resolve restart
         restore resume retire return retweet reverse revoke rm rollback rotate run save scale schedule sell send
@@ -107,7 +107,7 @@ def effect_of(function: str, description: str = "") -> Effect:
     named = words(name)
     if (first := _effect_of_making(named)) is not None:
         return first
-    by_name = next((_BY_VERB[word] for word in named if word in _BY_VERB), None)
+    by_name = next((effect for word in named if (effect := _effect_of_word(word))), None)
     if by_name is not None and by_name != "read":
         return by_name
     # Documentation opens with its verb, often in the third person: "Returns the ...", "Deletes a ...".
@@ -119,6 +119,14 @@ def effect_of(function: str, description: str = "") -> Effect:
         return "read"
     effects = (_BY_VERB.get(form) for form in _verb_forms(verb))
     return next((effect for effect in effects if effect in ("read", "write")), "unknown")
+
+
+def _effect_of_word(word: str) -> Effect | None:
+    """Of a verb, or of a verb and what it is about in one word: `createfile`."""
+    if word in _BY_VERB:
+        return _BY_VERB[word]
+    about = max((noun for noun in LOOKED_AT if word.endswith(noun)), key=len, default="")
+    return _BY_VERB.get(word.removesuffix(about)) if about else None
 
 
 def _tells_of_change(opening: str, named: list[str]) -> bool:
@@ -141,6 +149,8 @@ def _effect_of_making(named: list[str]) -> Effect | None:
         return "write" if LOOKED_AT.isdisjoint(about) else "read"
     if about & MADE_BY.get(verb, frozenset()) or (verb in ("raise", "lodge") and about):
         return "write"
+    if verb == "process" and about and about.isdisjoint(LEXICON["read"] | LOOKED_AT):
+        return "write"  # `process_refund` gives money back; `process_list` is of what runs on a machine
     return None
 
 

@@ -1,6 +1,7 @@
 """`--map`: fields of a run that are under other names in its record, in the file's path, or in another file.
 
-`outcome=scores.final` leads into the record. `source=path:1` is the first folder below the one that was named,
+`outcome=scores.final` leads into the record, `messages=steps.calls` through the items of a list, `source==gpt-x` says
+the value itself. `source=path:1` is the first folder below the one that was named,
 `path:-1` the file's name without its ending, `path:-2` the folder it lies in. `outcome=file:../report.json#resolved` is
 a value in a file, relative to the run's own; `#` leads into it.
 """
@@ -8,10 +9,13 @@ a value in a file, relative to the run's own; `#` leads into it.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,11 +33,15 @@ STEP_FIELDS = "run tool arguments result".split()
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
 _SOURCES = ("model", "model_name", "source", "agent_name", "agent")
 """What the model or agent is called, in a record or in an object there, where no documented field names it."""
+MAX_SAID = 1_000
+"""Different values of verdicts that are counted. A score may have any."""
 ABSENT: Any = object()
 
 
 def value_at(record: Any, path: str) -> Any:
-    """The value at `path`, which may lead into objects and lists; ABSENT if there is none."""
+    """The value at `path`, which may lead into objects and lists; ABSENT if there is none. `=text` is text itself."""
+    if path.startswith("="):
+        return path[1:]
     if isinstance(record, dict) and path in record:
         return record[path]
     value = record
@@ -44,6 +52,29 @@ def value_at(record: Any, path: str) -> Any:
             value = value[int(step)]
         else:
             return ABSENT
+    return value
+
+
+def rows_at(record: Any, path: str) -> Any:
+    """The list at `path`. Where the path leads through a list, what each of its items has there, one after the other;
+    where it leads to columns, their rows."""
+    value = _through_lists(record, path.split(".")) if path else record
+    if isinstance(value, dict):
+        columns = {name: column for name, column in value.items() if isinstance(column, list)}
+        length = max(map(len, columns.values()), default=0)
+        if columns:
+            return [
+                {name: column[row] for name, column in columns.items() if row < len(column)} for row in range(length)
+            ]
+    return value
+
+
+def _through_lists(value: Any, steps: list[str]) -> Any:
+    for place, step in enumerate(steps):
+        if isinstance(value, list) and not step.lstrip("-").isdecimal():
+            inner = [_through_lists(item, steps[place:]) for item in value]
+            return [row for rows in inner if rows is not ABSENT for row in (rows if isinstance(rows, list) else [rows])]
+        value = value_at(value, step)
     return value
 
 
@@ -63,6 +94,8 @@ class FieldsFound:
     """Records by (our field, where it was)."""
     guessed: Counter[str] = field(default_factory=Counter)
     """Records by the field that was taken for the verdict because of its name alone."""
+    said: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Records by (where the outcome was or could be, what it says)."""
     verdicts: Counter[tuple[str, str, bool | None, bool]] = field(default_factory=Counter)
     """Records by (where the outcome was, where another could be, what the one says, what the other says)."""
 
@@ -70,6 +103,7 @@ class FieldsFound:
         """Count in what was found elsewhere."""
         self.places.update(other.places)
         self.guessed.update(other.guessed)
+        self.said.update(other.said)
         self.verdicts.update(other.verdicts)
 
 
@@ -77,7 +111,11 @@ class FieldMap:
     """Finds our fields in a record; remembers where they were, and which mapped ones were never there."""
 
     def __init__(
-        self, paths: Mapping[str, str], found: FieldsFound | None = None, judged: tuple[str, ...] = ()
+        self,
+        paths: Mapping[str, str],
+        found: FieldsFound | None = None,
+        judged: tuple[str, ...] = (),
+        words: Mapping[str, bool | None] | None = None,
     ) -> None:
         if unknown := sorted(set(paths) - set(FIELDS)):
             raise UsageError(
@@ -86,6 +124,7 @@ class FieldMap:
             )
         self.paths = paths
         self._judged = judged
+        self._words = words or {}
         self._unseen = set(paths)
         self._keys: dict[str, None] = {}
         self.found = found or FieldsFound()
@@ -107,6 +146,9 @@ class FieldMap:
         place, passed, reward = self._outcome(record, fields)
         if place:
             self.found.places["outcome", place] += 1
+        for said in {place, *fields} - {""}:
+            if len(self.found.said) < MAX_SAID or (said, str(value_at(record, said))) in self.found.said:
+                self.found.said[said, str(value_at(record, said))[:20]] += 1
         for other in fields.values():
             if other.place != place:
                 self.found.verdicts[place, other.place, passed, other.passed] += 1
@@ -116,7 +158,8 @@ class FieldMap:
         self, record: Mapping[str, Any], fields: Mapping[str, VerdictField]
     ) -> tuple[str, bool | None, float | None]:
         if "outcome" in self.paths:
-            return (self.paths["outcome"], *verdict_of(self.get(record, "outcome")))
+            value = self.get(record, "outcome")
+            return (self.paths["outcome"], *verdict_of(self._words.get(str(value), value)))
         for place in self._judged:
             if (value := value_at(record, place)) is not ABSENT:
                 return (place, *verdict_of(value))
@@ -152,6 +195,62 @@ class FieldMap:
         for name in sorted(self._unseen if self._keys else ()):
             what = f"no record has {self.paths[name]!r}, which --map names for {name}"
             yield what, f"Records have: {', '.join(list(self._keys)[:40])}."
+
+
+class MapFile(NamedTuple):
+    """A mapping that was written into a file, `--map FILE.toml`."""
+
+    format: str | None
+    fields: dict[str, str]
+    outcomes: dict[str, bool | None]
+    sources: dict[str, str]
+
+
+def read_map(path: Path) -> MapFile:
+    """format = "steps"                  # as --format
+    [fields]                          # as --map
+    messages = "steps.calls"
+    outcome = "eval.grade"
+    [outcomes]                        # what the values of the outcome mean
+    "A" = true
+    "not judged" = "unknown"
+    [sources]                         # what sources are called
+    "run-7" = "model-7b"
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"{path}: cannot be read as a map in TOML ({getattr(error, 'strerror', None) or error})."
+        ) from None
+    if unknown := sorted(table.keys() - {"format", "fields", "outcomes", "sources"}):
+        raise UsageError(f"{path}: has {', '.join(unknown)}; a map has format, [fields], [outcomes] and [sources].")
+    for name in ("fields", "sources"):
+        if not all(isinstance(value, str) for value in table.get(name, {}).values()):
+            raise UsageError(f"{path}: every value in [{name}] is a text.")
+    meanings = {True: True, False: False, "unknown": None}
+    if odd := [word for word, means in table.get("outcomes", {}).items() if means not in meanings]:
+        raise UsageError(f'{path}: {odd[0]!r} in [outcomes] means true, false or "unknown".')
+    outcomes = {word: meanings[means] for word, means in table.get("outcomes", {}).items()}
+    return MapFile(table.get("format"), table.get("fields", {}), outcomes, table.get("sources", {}))
+
+
+def write_map(path: Path, options: Sequence[str], candidates: Mapping[str, str]) -> None:
+    """A map to go on from, with these options of a command line in it and with what may be the outcome."""
+    pairs = dict(pair.split("=", 1) for name, pair in pairwise(options) if name == "--map" and "=" in pair)
+    formats = [value for name, value in pairwise(options) if name == "--format"]
+    lines = ["# How contramem reads these files: contramem traces PATH --map THIS_FILE"]
+    lines += [f"format = {_toml(formats[-1])}" if formats else '# format = "steps"', "", "[fields]"]
+    lines += [f"{name} = {_toml(place)}" for name, place in pairs.items()]
+    lines += [f"# outcome = {_toml(place)}  # {said}" for place, said in candidates.items()]
+    lines += [f'# {name} = "FIELD"' for name in ("task_id", "source", "outcome") if name not in pairs]
+    lines += ["", "[outcomes]  # what the values of the outcome mean", '# "A" = true', '# "not judged" = "unknown"']
+    lines += ["", "[sources]  # what sources are called", '# "run-7" = "model-7b"', ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _toml(text: str) -> str:
+    return msgspec.json.encode(text).decode()
 
 
 _PATH = re.compile(r"path:(-?\d+)")

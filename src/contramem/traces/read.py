@@ -32,6 +32,8 @@ from contramem.traces.verdicts import VerdictsBeside
 LINES_LOOKED_AT = 5
 PATHS_LOOKED_AT = 5_000
 """Of so many files, evenly drawn, the names say how folders are used."""
+MORE_TASKS = 3
+"""So many times more tasks than sources are needed to tell one from the other by their numbers."""
 LOOKED_INTO = (".json", ".jsonl", ".ndjson")
 """Files that no reader knows may still hold messages or steps; others are pictures, reports, code."""
 
@@ -267,7 +269,9 @@ class TraceReading(ReadingReport):
         return sanitize(self._shorten(trajectory))
 
     def _tell_source(self, trajectory: Trajectory, folder: str) -> Trajectory:
-        """The run of the source that its folder is named after, where it names none itself."""
+        """The run of the source that the user calls it, or that its folder is named after where it names none."""
+        if name := self.options.source_names.get(trajectory.source):
+            return msgspec.structs.replace(trajectory, source=name)
         if not folder:
             return trajectory
         self.tally.folders[folder] += 1
@@ -289,7 +293,7 @@ def folders_of_sources(paths: Sequence[tuple[str, ...]]) -> list[str]:
 
     Folders name sources if there are few of them and the same names stand below several: `a/t1/run.json`,
     `b/t1/run.json`, `a/t2/run.json` are runs of `a` and `b`. What only counts attempts (`run1`, `trial-2`) names none,
-    and where two levels cross, the one with fewer names does."""
+    and of two levels that cross, only one with far fewer names does."""
     level = _level_of_sources(paths[:: len(paths) // PATHS_LOOKED_AT + 1])
     return ["" if level is None or len(path) <= level + 1 else path[level] for path in paths]
 
@@ -298,16 +302,11 @@ def _level_of_sources(paths: Sequence[tuple[str, ...]]) -> int | None:
     folders = [path[:-1] for path in paths if len(path) > 1]
     depth = min(map(len, folders), default=0)
     names = [{folder[level] for folder in folders} for level in range(depth)]
-    usable = [
-        level for level in range(depth) if len(names[level]) > 1 and not all(map(ATTEMPT.fullmatch, names[level]))
-    ]
+    usable = [level for level in range(depth) if not all(map(ATTEMPT.fullmatch, names[level]))]
     for level in usable:
-        is_few = len(names[level]) <= MAX_FOLDERS and all(any(map(str.isalpha, name)) for name in names[level])
-        if is_few and any(
-            len(names[below]) > len(names[level]) and _crosses(folders, level, below)
-            for below in usable
-            if below != level
-        ):
+        is_few = 1 < len(names[level]) <= MAX_FOLDERS and all(any(map(str.isalpha, name)) for name in names[level])
+        tasks = [other for other in usable if len(names[other]) >= MORE_TASKS * len(names[level])] if is_few else []
+        if any(_crosses(folders, level, other) for other in tasks):
             return level
     return None
 

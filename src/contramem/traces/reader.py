@@ -47,6 +47,10 @@ class ReadOptions:
     """Where task_id, source, outcome and so on are: `{"outcome": "scores.final"}` inside a record, `path:-2` in the
     file's path, `file:../report.json#resolved` in another file (locations.py)."""
     outcomes: OutcomeRows | None = None
+    outcome_words: Mapping[str, bool | None] = field(default_factory=dict)
+    """What values of the mapped outcome mean, where they are no usual words."""
+    source_names: Mapping[str, str] = field(default_factory=dict)
+    """What sources are called that the traces call otherwise."""
     app: str | None = None
     ability: str | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)

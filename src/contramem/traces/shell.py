@@ -51,8 +51,9 @@ _TESTING = frozenset("test tests check lint typecheck spec".split())
 _SEPARATORS = frozenset(("&&", "||", "|", "|&", ";", "&", ";;", "\n", "(", ")"))
 _FALSE_IS_NO_FAILURE = frozenset("grep rg diff test cmp pgrep".split())
 _WORD = re.compile(r"[A-Za-z][\w.:-]*")
-_NAME = re.compile(r"(?!.*--)[A-Za-z][\w.-]*")
-"""Of a program. One with a colon or an option in it (`Password:hazel`, `enc--pass-hazel`) would say more than that."""
+_NAME = re.compile(r"(?!.*--)[A-Za-z](?:[\w.-]*[\w-])?")
+"""Of a program. One with a colon or an option in it (`Password:hazel`, `enc--pass-hazel`) would say more than that, and
+`cd..` is a slip."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _EXIT = re.compile(r"(?:exit(?:ed with)? code|exit status|return ?code)\W{0,3}(-?\d+)", re.IGNORECASE)
 _EDGE = 400
@@ -132,10 +133,17 @@ def parse_command(command: str) -> Shell | None:
     if not lines:
         return None
     chosen = next((words for words in lines if words[0] not in _PREPARES), lines[0])
+    if _is_prose(chosen):
+        return None
     if chosen[0] in ("bash", "sh", "zsh") and (script := _script(chosen)):
         return parse_command(script)
     name = _program(chosen)
     return Shell(f"{APP}.{name}", _effect(name, chosen)) if name else None
+
+
+def _is_prose(words: Sequence[str]) -> bool:
+    """Was a sentence typed into the shell? It begins with a capital and names neither an option, a file nor a value."""
+    return words[0][:1].isupper() and not any(set(word) & set("-/.=:~$*") for word in words[:3])
 
 
 def command_shape(command: str) -> str:

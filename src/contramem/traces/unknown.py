@@ -24,7 +24,7 @@ from contramem.traces.readers.steps import (
     table_records,
     unpack_payload,
 )
-from contramem.traces.verdict_files import verdict_of
+from contramem.traces.verdict_files import verdict_fields, verdict_of
 
 MAX_DEPTH = 4
 ATTEMPT = re.compile(r"(?i:run|trial|attempt|try|seed|sample|rep|iter|iteration|episode)?[-_. ]?\d+")
@@ -119,6 +119,9 @@ def _describe_record(record: Any, shape: str) -> UnknownFile:
     if not isinstance(record, dict):
         return UnknownFile(f"{shape} that holds {'nothing' if record is None else type(record).__name__}")
     looks = f"{shape} with the keys {', '.join(list(map(str, record))[:12])}"
+    for value in [*record.values()][:LOOKED_AT] if _is_object_of_records(record) else ():
+        if description := _describe_run(value, f"{looks}, each a record"):
+            return description._replace(options=(*description.options, "--map", "records=*"))
     if description := _describe_run(record, looks):
         return description
     for path, items in _record_lists(record):
@@ -131,6 +134,8 @@ def _describe_record(record: Any, shape: str) -> UnknownFile:
 def _describe_run(record: dict[str, Any], looks: str) -> UnknownFile | None:
     """What a record is that may be a run, or one call of it."""
     lists = list(_lists_in(record))
+    if parts := _column_options(record):
+        return UnknownFile(f"{looks}, and steps in columns", ("--format", "steps", *parts, *_field_options(record)))
     spoken, stepped = _list_of(lists, _is_message), _list_of(lists, _is_step)
     if spoken and spoken != stepped:
         return UnknownFile(
@@ -145,6 +150,35 @@ def _describe_run(record: dict[str, Any], looks: str) -> UnknownFile | None:
             options = ("--format", "steps", *_options(record, path), *parts)
             return UnknownFile(f"{looks}, and perhaps steps under {path!r}", options)
     return None
+
+
+def _is_object_of_records(record: Mapping[str, Any]) -> bool:
+    """Are its values records of one kind, each under its number or name?"""
+    first, *others = [*record.values()][:LOOKED_AT] or [None]
+    return isinstance(first, dict) and bool(others) and all(
+        isinstance(other, dict) and len(other.keys() & first.keys()) > len(first) / 2 for other in others
+    )  # fmt: skip
+
+
+_COLUMNS = {"arguments": ("actions", "commands", "inputs"), "result": ("observations", "results", "outputs")}
+
+
+def _column_options(record: Mapping[str, Any], path: str = "") -> tuple[str, ...]:
+    """`--map` options for steps that are kept as columns: what was done in one list, what came back in another."""
+    lists = {key: value for key, value in record.items() if isinstance(value, list)}
+    found = {part: next((name for name in names if name in lists), "") for part, names in _COLUMNS.items()}
+    if path and all(found.values()) and any(lists[name] for name in found.values()):
+        parts = {"messages": path, "tool": "=act", **found}
+        return tuple(word for part, place in parts.items() for word in ("--map", f"{part}={place}"))
+    inner = ((f"{path}.{key}".strip("."), value) for key, value in record.items() if isinstance(value, dict))
+    return next(
+        (
+            options
+            for place, value in inner
+            if path.count(".") < MAX_DEPTH and (options := _column_options(value, place))
+        ),
+        (),
+    )
 
 
 def _is_text(file: TraceFile) -> bool:
@@ -256,6 +290,8 @@ def _field_options(record: Mapping[str, Any], asks: bool = False) -> tuple[str, 
     for field, names in _USUAL_NAMES.items():
         place = next((place for name in names for place in scalars if _goes_by(place, name)
                       and (field != "outcome" or verdict_of(scalars[place])[0] is not None)), None)  # fmt: skip
+        if place is None and field == "outcome":
+            place = next((found.place for found in verdict_fields(record)), None)
         if place is not None and place not in _READ_ANYWAY[field]:
             options += ["--map", f"{field}={place}"]
     return tuple(options)

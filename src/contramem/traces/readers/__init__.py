@@ -55,7 +55,7 @@ BUILT_IN: tuple[Reader, ...] = (
     Reader("gemini-cli", codex.is_gemini_cli, codex.read_gemini_cli),
     Reader("cline", swe.claims_cline, swe.read_cline),
     Reader("openhands", swe.is_openhands, swe.read_openhands),
-    Reader("swe-agent", swe.is_swe_agent, one_run(swe.swe_agent), "a tool call or a command"),
+    Reader("swe-agent", swe.is_swe_agent, one_run(swe.swe_agent), "a command"),
     Reader("mini-swe-agent", swe.is_mini_swe_agent, one_run(swe.mini_swe_agent), "a command"),
     Reader(
         "terminal-bench",

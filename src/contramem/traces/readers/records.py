@@ -37,7 +37,7 @@ def read_records(
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
     are those of a file that is not JSON. `judged` is where the format keeps its verdict."""
     paths = {name: path for name, path in options.record_fields.items() if name != "records"}
-    fields = FieldMap(paths, options.found, judged)
+    fields = FieldMap(paths, options.found, judged, options.outcome_words)
     records = records_in(file, options, is_message) if records is None else records
 
     def build(record: object, position: str) -> Trajectory | SkippedRun:
@@ -68,7 +68,7 @@ def records_in(file: TraceFile, options: ReadOptions, is_message: Callable[[obje
 
 def _records_at(file: TraceFile, place: str) -> Records:
     """The records in a list at `place`. What the document says around the list (the task of several attempts, say) is
-    said about each."""
+    said about each. `*` stands for every name in an object of records, which becomes their `id`."""
     document = file.document
     found = list(_records_under(document, place.split("."), {})) if isinstance(document, dict) else []
     if not found:
@@ -85,6 +85,9 @@ def _records_under(value: Any, steps: list[str], around: Mapping[str, Any]) -> I
                 yield from _records_under(item, steps, around)
             else:
                 yield {**around, **item} if isinstance(item, dict) else item
+    elif isinstance(value, dict) and steps[:1] == ["*"]:
+        for name, item in value.items():
+            yield from _records_under([item], steps[1:], {**around, "id": name})
     elif isinstance(value, dict) and steps:
         yield from _records_under(value.get(steps[0]), steps[1:], {**around, **_scalars(value)})
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from contramem.errors import TraceError
 from contramem.traces.decoding import decode, parse_python, plain_value
 from contramem.traces.files import TraceFile, find_separator
-from contramem.traces.map import ABSENT, STEP_FIELDS, value_at
+from contramem.traces.map import ABSENT, STEP_FIELDS, rows_at, value_at
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Reading, ReadOptions, first_of
 from contramem.traces.readers.messages import call_entry, is_message, tool_message
@@ -66,7 +66,9 @@ def read_steps(file: TraceFile, options: ReadOptions) -> Reading:
     paths = options.record_fields
     is_table = file.ending in TABLE_ENDINGS
     records: Records = table_records(file) if is_table else records_in(file, options, _is_no_message)
-    around = {field: path for field, path in options.fields.items() if field not in (*STEP_FIELDS, "records")}
+    around = {
+        field: path for field, path in options.fields.items() if field not in (*STEP_FIELDS, "records", "messages")
+    }
     return read_records(
         file,
         replace(options, fields=around),
@@ -166,7 +168,7 @@ def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
     if not isinstance(record, dict):
         return record
     place = _steps_place(record, paths) or "steps"
-    steps = value_at(record, place)
+    steps = rows_at(record, place)
     if not isinstance(steps, list):
         keys = ", ".join(map(str, list(record)[:40]))
         raise TraceError(f"has no list of steps (keys: {keys})", "Say where it is with --map messages=PATH.")
@@ -177,7 +179,7 @@ def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
     steps = [_name_speaker(step) if isinstance(step, dict) else step for step in steps]
     messages += [message for step in _join_results(steps, paths) for message in _messages(step, paths)]
     messages += [{"role": "assistant", "content": text_of(final)}] if final else []
-    return {**record, "messages": messages, place: messages}
+    return {**record, "messages": messages}
 
 
 def _name_speaker(step: dict[str, Any]) -> dict[str, Any]:

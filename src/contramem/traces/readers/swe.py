@@ -249,7 +249,8 @@ def swe_agent(document: Event, file: TraceFile, options: ReadOptions) -> Traject
         recorder.message("user", task)
         for step in document["trajectory"]:
             recorder.message("agent", text_of(step.get("thought")))
-            if action := text_of(step.get("action")).strip():
+            # What SWE-agent itself writes into the action when it ends a run (`exit_cost`) is no action.
+            if (action := text_of(step.get("action")).strip()) and not _EXIT.fullmatch(action):
                 is_end = action == "submit"
                 recorder.call("submit" if is_end else "bash", {} if is_end else {"command": action})
                 recorder.result(text_of(step.get("observation")))
@@ -266,6 +267,9 @@ def swe_agent(document: Event, file: TraceFile, options: ReadOptions) -> Traject
         system=recorder.system,
         usage=RunUsage(calls, sent, received, number(stats.get("instance_cost"))),
     )
+
+
+_EXIT = re.compile(r"exit_\w+")
 
 
 def _folder_of(file: TraceFile) -> str:
