@@ -189,11 +189,14 @@ def collect_runs(
 def show_reading(verdict: ReadingVerdict, console: Console) -> None:
     """What a run, a call, an outcome and a source are, and what is suspicious about it."""
     for name in ("run", "call", "outcome", "source"):
-        console.print(f"[bold]{name.capitalize():<9}[/] {escape(getattr(verdict, name))}", highlight=False)
+        console.print(
+            f"[bold]{name.capitalize():<9}[/] {escape(getattr(verdict, name))}", highlight=False, soft_wrap=True
+        )
     for doubt in verdict.doubts:
         label = "[bold red]Grave[/]    " if doubt.severity == "grave" else "[bold yellow]Doubt[/]    "
         place = f" (for example {doubt.place})" if doubt.place else ""
-        console.print(f"{label} [yellow]{escape(doubt.what + place)}.[/] {escape(doubt.hint)}", highlight=False)
+        told = f"{label} [yellow]{escape(doubt.what + place)}.[/] {escape(doubt.hint)}"
+        console.print(told, highlight=False, soft_wrap=True)
 
 
 def reading_as_json(verdict: ReadingVerdict) -> dict[str, Any]:
