@@ -21,6 +21,7 @@ from contramem.traces.read import TraceReading, readers
 from contramem.traces.readers.steps import TABLE_ENDINGS
 from contramem.traces.report import MAX_FOLDERS, ReadingReport
 from contramem.traces.run_content import content_digest
+from contramem.traces.shell import is_program
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import ATTEMPT, OWN_LOGS, UnknownFile, describe_unknown
 from contramem.traces.verdict_files import verdict_of
@@ -143,7 +144,9 @@ def _one_call_a_run(report: ReadingReport) -> Iterator[Doubt]:
     if runs >= ENOUGH and alone >= MOST * runs:
         what = f"{alone:,} of {runs:,} runs are a single call"
         hint = "Is each step a record of its own, or is the call what started the agent? Its own log may lie beside it."
-        yield Doubt("one-call", "grave", what, hint, tally.examples.get("one call", ""), alone, runs)
+        is_started = len(tally.functions) == 1 and is_program(next(iter(tally.functions)))
+        severity: Severity = "grave" if is_started or tally.calls_without_result > tally.calls / 2 else "note"
+        yield Doubt("one-call", severity, what, hint, tally.examples.get("one call", ""), alone, runs)
 
 
 def _same_function(report: ReadingReport) -> Iterator[Doubt]:

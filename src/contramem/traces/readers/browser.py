@@ -113,8 +113,8 @@ def _actions(reply: Record) -> Iterator[tuple[str, Any]]:
     for call in calls:
         spec = call.get("function") or call
         given = _decoded(spec.get("arguments"))
-        listed = list(_listed_actions(given))
-        yield from listed or [(str(spec["name"]), given)]
+        is_output = isinstance(given, dict) and ("current_state" in given or isinstance(given.get("action"), list))
+        yield from _listed_actions(given) if is_output else [(str(spec["name"]), given)]
     if not calls:
         yield from _listed_actions(_decoded(reply.get("content")))
 

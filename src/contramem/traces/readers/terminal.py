@@ -218,7 +218,7 @@ def read_terminal_bench(file: TraceFile, options: ReadOptions) -> Reading:
     if not _is_trial(document):
         if not _lists_trials(document):
             raise TraceError("names no trial", "Is this terminal-bench's results.json?")
-        trials = enumerate(document["results"])
+        trials = enumerate({**trial, **_listed_verdict(trial, document)} for trial in document["results"])
 
     def build(trial: Mapping[str, Any], position: str) -> Trajectory | SkippedRun | None:
         folder = "" if _is_trial(document) else f"{trial['task_id']}/{trial['trial_name']}/"
@@ -227,6 +227,13 @@ def read_terminal_bench(file: TraceFile, options: ReadOptions) -> Reading:
         return _trial(trial, folder, Origin(file.origin, position), file, options)
 
     return each_run(file, trials, build)
+
+
+def _listed_verdict(trial: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, bool]:
+    """What the lists of a whole run say of a trial that says nothing itself: it crashed before it was judged."""
+    lists = {True: document.get("resolved_ids"), False: document.get("unresolved_ids")}
+    said = [verdict for verdict, ids in lists.items() if isinstance(ids, list) and trial["task_id"] in ids]
+    return {"is_resolved": said[0]} if trial.get("is_resolved") is None and len(said) == 1 else {}
 
 
 def _is_trial(head: Any) -> bool:
