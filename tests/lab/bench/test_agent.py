@@ -305,7 +305,7 @@ class TestTraces:
         assert built.exit_code == 0, built.output
         frozen = tmp_path / "bank.jsonl"
         assert CliRunner().invoke(cli, ["cards", "freeze", bank, "--out", str(frozen)]).exit_code == 0
-        assert json.loads(built.output)["skills"] == {"light": 1}
+        assert json.loads(built.stdout)["skills"] == {"light": 1}
         assert "house.list_lamps" in frozen.read_text()
         assert "NAMES ARE EXACT" not in frozen.read_text()
         assert "LOOK FIRST" not in frozen.read_text()
