@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from contramem.bank.store import Store, open_store
-from contramem.build.functions.card import build_function_card
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.replies import FunctionText
@@ -22,6 +21,7 @@ from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.client import Model, Request
 from contramem.llm.exchange import Exchange, ModelCaller, ScriptedModel
+from contramem.mining.functions import build_function_card
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
 from contramem.validate.validator import Validator

@@ -1,40 +1,68 @@
 """Observed calls for tests of Function Cards, made one by one."""
 
-from contramem.build.functions.card import build_function_card
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
 from contramem.contrast.form import ResultForm
-from contramem.contrast.observation import Observation
-from contramem.contrast.signal import Cite
+from contramem.contrast.observation import Observation, ObservedRun, observe
+from contramem.contrast.packet import PacketRun
+from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.mining.functions import Calls, build_function_card
 
 RECORD = ResultForm("record", ("id", "status"))
+DELETE = "Mail.delete_email"
 
 
-def call(arguments=None, *, task="t1", run="A", position=0, function="Mail.delete_email", **other):
+class Made(NamedTuple):
+    """A call, and the run that makes it."""
+
+    task: str
+    run: str
+    position: int
+    passed: bool | None
+    step: Step
+
+
+def call(arguments=None, *, task="t1", run="A", position=0, passed=None, **other) -> Made:
     """One observed call. Forms follow from the values unless they are given."""
     arguments = arguments or {}
     kinds = {str: "text", int: "integer", bool: "boolean", list: "list of texts", type(None): "null"}
     known = {
-        "function": function,
+        "actor": "agent",
+        "kind": "call",
+        "function": DELETE,
         "effect": "write",
         "arguments": arguments,
         "forms": {name: kinds[type(value)] for name, value in arguments.items()},
-        "origins": {},
         "form": RECORD,
-        "error": "",
-        "fix": (),
-        "repeated": False,
-        "passed": None,
-        "task_key": task,
-        "cite": Cite(run, position),
     }
-    return Observation(**(known | other))
+    return Made(task, run, position, passed, Step(position=position, **(known | other)))
 
 
 def failed(error, arguments=None, **other):
     return call(arguments, error=error, form=None, **other)
 
 
-def card_of(*calls, tool=None, vocabulary=None, function="Mail.delete_email"):
+def observed(*calls: Made) -> list[Observation]:
+    """The calls as observations of the runs that make them."""
+    found: list[Observation] = []
+    ordered = sorted(calls, key=lambda made: (made.task, made.run, made.position))
+    for (task, letter), of_run in groupby(ordered, lambda made: (made.task, made.run)):
+        made = list(of_run)
+        steps = tuple(each.step for each in made)
+        found += observe(ObservedRun(task, PacketRun(letter, made[0].passed, steps, actions=steps)))
+    return found
+
+
+def calls_of(*made: Made, function: str = DELETE, **known: Any) -> Calls:
+    return Calls(function, [each for each in observed(*made) if each.function == function], **known)
+
+
+def card_of(*made: Made, tool=None, vocabulary=None, function=DELETE):
+    calls = [each for each in observed(*made) if each.function == function]
     return build_function_card(function, calls, tool, vocabulary or Vocabulary())
 
 

@@ -16,17 +16,17 @@ from contramem.bank.ledger import Decision, Operation
 from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.evidence import Provenance
-from contramem.build.functions.facts import gather_argument_facts
-from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, digest_of
 from contramem.build.reinstate import reinstate
+from contramem.build.requests import RequestsByFunction
 from contramem.build.scopes import mark_scopes
-from contramem.contrast.observation import Observation
+from contramem.contrast.observation import Observation, content_of
 from contramem.contrast.packet import Packet
 from contramem.contrast.packets import PacketGroup
 from contramem.errors import PatchError
 from contramem.guards.guard import guards_of
+from contramem.mining.functions import gather_argument_facts
 from contramem.traces.trajectory import Tool
 from contramem.validate.dates import write_dates_as_forms
 from contramem.validate.validator import Validator
@@ -102,7 +102,7 @@ class BankBuild:
         """Build the card of one function from all its observed calls, which come from `packets`."""
         self._functions.add(function)
         step = f"function {function}"
-        state = f"{self._recorder.kept_by} {digest_of(observations)}"
+        state = f"{self._recorder.kept_by} {digest_of(content_of(observations))}"
         if self._recorder.look_up(step) == state:
             self.report.unchanged += 1
             return

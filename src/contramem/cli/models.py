@@ -178,8 +178,8 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
             raise UsageError(f"--{alone[0].replace('_', '-')} needs --model.")
         return None
     # Imported on use: a command without --model does not wait for what only a model needs.
-    from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS
     from contramem.build.model.author import ModelChoice
+    from contramem.build.model.function_text import FUNCTION_BUDGET_TOKENS
     from contramem.build.model.prompts import Prompts, load_focus
     from contramem.build.model.rounds import DEFAULT_WINDOW
     from contramem.llm.exchange import PARALLEL, RecordedModel

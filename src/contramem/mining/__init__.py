@@ -11,4 +11,6 @@ search.py       the fewest rules that explain the failures, and what these runs 
 chance.py       how strongly runs speak for a rule, and how strongly chance would have made them speak
 replays.py      rules as guards, held against every run
 cards.py        a rule as a lesson; words.toml has the sentences
+functions.py    Function Cards: what all calls of one function show, as counts
+fwords.py       their sentences, and what may be quoted of errors
 """

@@ -11,8 +11,8 @@ from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, ticket
 
 from contramem.bank.bank import Add, Bank
-from contramem.build.functions.calls_text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.function_text import function_text
 from contramem.build.model.prompts import SUITES, Prompts, Suite, load_focus, signature
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function

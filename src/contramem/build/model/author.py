@@ -22,9 +22,9 @@ from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.tables import StoredExchange
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
-from contramem.build.functions.calls_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.learning import learning_cards
 from contramem.build.model import replies
+from contramem.build.model.function_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model.hints import AcrossHints
 from contramem.build.model.packet_text import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.build.model.prompts import Prompts, Template

@@ -8,7 +8,6 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Attribution
 from contramem.build.author import AuthorCost, Candidate, Curation
-from contramem.build.functions.card import build_function_card
 from contramem.build.rules.across import find_shared_lessons
 from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
@@ -16,6 +15,7 @@ from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.packets import keep_finding
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.mining.functions import build_function_card
 from contramem.traces.trajectory import Tool
 
 RULES_VERSION = "11"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contramem.build.functions.words import join_list
 from contramem.build.rules.form_names import describe_shape
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.guards.arguments import ArgumentCondition, Length, Test
@@ -22,6 +21,7 @@ from contramem.guards.conditions import (
 from contramem.guards.dates import DateRelation
 from contramem.guards.guard import Guard
 from contramem.guards.values import functions_of
+from contramem.mining.fwords import join_list
 from contramem.traces.effects import effect_of
 
 MAX_TITLE_CHARS = 120

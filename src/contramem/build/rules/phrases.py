@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 
-from contramem.build.functions.errors import generalize
-from contramem.build.functions.words import join_list, verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import quote_refusal
 from contramem.contrast.step import FINAL, Step
+from contramem.mining.fwords import generalize, join_list, verb_of
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320

@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import dropwhile, pairwise
 from typing import Any, Literal
 
-from contramem.build.functions.words import verb_of
 from contramem.build.rules.endings import RunEnding, ending_of
 from contramem.build.rules.kinds.last_words import LastWords
 from contramem.build.rules.kinds.look_first import LookFirst
@@ -21,6 +20,7 @@ from contramem.guards.actions import Action
 from contramem.guards.dates import read_time
 from contramem.guards.guard import parse_guard
 from contramem.guards.values import read_number
+from contramem.mining.fwords import verb_of
 from contramem.study.atoms import Atom
 from contramem.study.masks import GuardMasks, Mask, mask_of, union_of
 from contramem.study.replays import Replays

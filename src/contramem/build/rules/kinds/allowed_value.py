@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from contramem.build.evidence import Provenance
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
 from contramem.build.rules.shared_lesson import SharedLesson
@@ -23,6 +22,7 @@ from contramem.contrast.permitted import find_allowed_values
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
 from contramem.contrast.values import is_list_form
+from contramem.mining.fwords import join_list
 
 MIN_REFUSED = 2
 MIN_WORKED = 5

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from contramem.bank.card import SkillDelta
 from contramem.build.evidence import Provenance
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.shared_lesson import SharedLesson
@@ -25,6 +24,7 @@ from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
 from contramem.contrast.values import is_date_form, is_list_form
 from contramem.guards.values import read_number
+from contramem.mining.fwords import join_list
 
 MIN_WORKED = 5
 """How many calls must have worked with the right form."""

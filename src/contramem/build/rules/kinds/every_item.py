@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
 from contramem.build.evidence import Provenance
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MIN_BROKEN, Contrast, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.shared_lesson import SharedLesson
@@ -19,6 +18,7 @@ from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
 from contramem.guards.guard import parse_guard
 from contramem.guards.packets import replay
+from contramem.mining.fwords import join_list
 from contramem.traces.effects import words
 
 MIN_FEWER = 2

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.functions.errors import generalize
-from contramem.build.functions.words import join_list
 from contramem.build.rules.companions import companions_before
 from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import code_name, quote_error, short_name
@@ -19,6 +17,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.repeatable import PLACEHOLDER
 from contramem.guards.guard import Guard
 from contramem.guards.packets import GuardReplay
+from contramem.mining.fwords import generalize, join_list
 from contramem.traces.shell import is_program
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from contramem.build.functions.words import join_list
 from contramem.build.rules.kinds.trap import works_later
 from contramem.build.rules.phrases import code_name, names_call, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
@@ -17,6 +16,7 @@ from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
 from contramem.guards.guard import Guard
+from contramem.mining.fwords import join_list
 
 MAX_CITES = 3
 """How many runs each side needs."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contramem.build.functions.words import join_list
 from contramem.build.rules.companions import companions_after
 from contramem.build.rules.kinds.precedence import find_given_arguments
 from contramem.build.rules.phrases import code_name, names_call, short_name
@@ -16,6 +15,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.guards.conditions import parse_pattern
 from contramem.guards.guard import Guard
 from contramem.guards.packets import GuardReplay
+from contramem.mining.fwords import join_list
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, quote_error, short_name, subject_of
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.recovery import reactions
 from contramem.contrast.signal import Cite
 from contramem.contrast.step import Step
+from contramem.mining.fwords import join_list
 
 MAX_TRIED = 3
 MAX_CITES = 6

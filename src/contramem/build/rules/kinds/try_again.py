@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
 from contramem.guards.guard import Guard, parse_guard
+from contramem.mining.fwords import join_list
 
 
 @dataclass(frozen=True, kw_only=True)

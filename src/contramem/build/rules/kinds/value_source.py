@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.functions.words import join_list
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Lesson, Words, illustrate, restate
 from contramem.build.rules.steps import calls, find_guarded_calls, matches
@@ -19,6 +18,7 @@ from contramem.contrast.step import Step
 from contramem.guards.conditions import parse_pattern
 from contramem.guards.guard import Guard
 from contramem.guards.packets import GuardReplay, replay
+from contramem.mining.fwords import join_list
 from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Effect
 

@@ -13,6 +13,7 @@ from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.observation import Observation
 from contramem.contrast.quotation import quote_if_long, quote_words, shorten_quotations
 from contramem.counting import count_tokens
+from contramem.mining.functions import Calls
 from contramem.traces.trajectory import Tool
 
 FUNCTION_BUDGET_TOKENS = 2_500
@@ -93,8 +94,8 @@ def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
         yield f"  {name}: {_argument(name, observations)}"
     forms = Counter(str(call.form or "not shown") for call in worked)
     yield f"results of calls that worked: {_tally(forms) or 'none'}"
-    yield from _errors(observations)
-    if repeats := [call for call in observations if call.repeated]:
+    yield from _errors(observations[0].function, observations)
+    if repeats := [call for call in observations if call.repeated or call.looped]:
         needless = sum(call.redundant for call in repeats)
         yield f"the same call again in one run: {len(repeats)} times, {needless} of them with nothing changed between"
     yield "examples (×: how often):"
@@ -112,14 +113,16 @@ def _argument(name: str, observations: Sequence[Observation]) -> str:
     return f"{text}; values {_tally(values)}" if is_short else text
 
 
-def _errors(observations: Sequence[Observation]) -> Iterator[str]:
+def _errors(function: str, observations: Sequence[Observation]) -> Iterator[str]:
     groups = defaultdict[str, list[Observation]](list)
     for call in observations:
         if call.error:
             groups[_renumber(call.error)].append(call)
+    retries = {id(retry.first): retry for retry in Calls(function, observations).retries}
     for error, calls in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        fixes = Counter(", ".join(call.fix) for call in calls if call.fix)
-        between = Counter(", ".join(call.between) for call in calls if call.between)
+        tried = [retries[id(call)] for call in calls if id(call) in retries]
+        fixes = Counter(", ".join(sorted(retry.changed)) for retry in tried if retry.changed and not retry.then.error)
+        between = Counter(", ".join(sorted(retry.between)) for retry in tried if retry.between)
         fixed = f"; worked after changing {_tally(fixes)}" if fixes else ""
         after = f"; called in between {_tally(between)}" if between else ""
         yield f"error ×{len(calls)}: {quote_words(error)}{fixed}{after}"

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from contramem.bank.card import FunctionCard
-from contramem.build.functions.card import build_function_card
 from contramem.collection.runs import Collection
 from contramem.contrast.form import parse
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import packet_of
 from contramem.contrast.vocabulary import Vocabulary, scalars
+from contramem.mining.functions import Calls, build_function_card
 from contramem.traces.effects import words
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Event, Trajectory
 
 pytestmark = pytest.mark.slow  # seconds a test
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "runs"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
 
 COUNTED = re.compile(r"in (\d+) of (\d+) calls")
 MAY_BE_EMPTY = re.compile(r"may come back empty \((\d+) of (\d+) calls")
@@ -32,11 +32,10 @@ TURNED = re.compile(r"After it, `(.+?)` on the same `(.+?)` was refused in (\d+)
 FIRST = re.compile(r"Call `(.+?)` first: .* refused in (\d+) of (\d+) calls.*, after it, in (\d+) of (\d+)\.$")
 INSTEAD = re.compile(r"`([\w.]+)`, which also [^;]* in (\d+) of")
 EMPTY = re.compile(r"When `(\w+)` had .*? empty in (\d+) of (\d+) calls, against (\d+) of (\d+)")
-AGAIN = re.compile(r"Asking again .*: (\d+) of (\d+) runs")
 SAID = {
     "examples": (COUNTED, FIXED, FIRST, INSTEAD),
     "tau_bench/retail.tar.xz": (COUNTED, FIXED, ORDER, TURNED, INSTEAD),
-    "agentdojo/runs_no_attack.tar.xz": (COUNTED, MAY_BE_EMPTY, FIXED, EMPTY, AGAIN),
+    "agentdojo/runs_no_attack.tar.xz": (COUNTED, MAY_BE_EMPTY, FIXED, EMPTY),
 }
 
 
@@ -109,7 +108,8 @@ def test_need_agrees_with_the_runs(built):
 def test_errors_that_a_fix_ended_agree_with_the_observations(built):
     _, observations, cards, *_ = built
     for name, card in cards.items():
-        fixes = [set(observation.fix) for observation in observations[name] if observation.fix]
+        retries = Calls(name, observations[name]).retries
+        fixes = [retry.changed for retry in retries if retry.first.error and not retry.then.error and retry.changed]
         for line in card.common_mistakes:
             for _, names, count in FIXED.findall(line):
                 changed = set(re.findall(r"`(.+?)`", names))
@@ -207,15 +207,6 @@ def test_what_is_told_of_empty_results_agrees_with_the_observations(built):
                     empty[call.origins[argument] == "nowhere"].append(call.form.kind in ("empty", "nothing"))
             found = [n for group in (empty[True], empty[False]) for n in (sum(group), len(group))]
             assert found == [int(count) for count in counts], name
-
-
-def test_runs_that_asked_again_agree_with_the_observations(built):
-    _, observations, cards, *_ = built
-    for name, card in cards.items():
-        for count, of in AGAIN.findall(" ".join(card.common_mistakes)):
-            calls = [call for call in observations[name] if call.error or call.form is not None]
-            again = {(call.task_key, call.cite.run) for call in calls if call.redundant}
-            assert (int(count), int(of)) == (len(again), len({(call.task_key, call.cite.run) for call in calls})), name
 
 
 def test_the_orders_that_refusals_prove_are_found(built):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from tests.observed_calls import call, failed
+from tests.observed_calls import call, failed, observed
 
-from contramem.build.functions.calls_text import function_text, tool_text
+from contramem.build.model.function_text import function_text, tool_text
 from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool
 
 
 def test_the_text_tells_arguments_errors_and_examples() -> None:
-    text = function_text(
-        [call({"email_id": "<ID_1>"}, origins={"email_id": "Mail.search"}), failed("no such email", run="B")]
-    )
+    calls = [call({"email_id": "<ID_1>"}, origins={"email_id": "Mail.search"}), failed("no such email", run="B")]
+    text = function_text(observed(*calls))
     assert "email_id" in text
     assert "Mail.search" in text
     assert "no such email" in text
@@ -20,8 +19,8 @@ def test_the_text_tells_arguments_errors_and_examples() -> None:
 
 def test_a_text_stays_within_its_budget_however_many_calls_there_are() -> None:
     calls = [call({"email_id": f"<ID_{n}>", "note": f"word{n} " * 20}, run=f"{n}") for n in range(60)]
-    assert count_tokens(function_text(calls, 300)) <= 300
-    assert "email_id" in function_text(calls, 300)
+    assert count_tokens(function_text(observed(*calls), 300)) <= 300
+    assert "email_id" in function_text(observed(*calls), 300)
 
 
 def test_documentation_is_quoted_and_a_tool_without_any_gives_nothing() -> None:

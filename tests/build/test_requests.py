@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.build.functions.requests import RequestsByFunction
+from contramem.build.requests import RequestsByFunction
 from contramem.retrieve.terms import term, terms_of
 
 
