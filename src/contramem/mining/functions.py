@@ -57,7 +57,7 @@ _NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
 _MISSING = re.compile(
     r"\b(?:missing|required?|(?:not|must be|please) (?:provided?|given|specif\w+)|no \w+ given)\b", re.IGNORECASE
 )
-_SETS_UP = MOVES | frozenset("login log sign authenticate auth connect activate start enable unlock mount init".split())
+SETS_UP = MOVES | frozenset("login log sign authenticate auth connect activate start enable unlock mount init".split())
 """Verbs of functions that enable others."""
 _HARNESS = re.compile(
     r"\btimed? ?out\b|\bconnection (?:\w+ )?(?:refused|reset|lost|closed|aborted)\b|: command not found\b",
@@ -847,7 +847,7 @@ def _needs(calls: Calls) -> Iterator[Fact]:
         # A failure explained by a made-up value does not prove an order.
         unexplained = [call for call in without if not any(is_guessed(call, guess.argument) for guess in calls.guesses)]
         is_rule = _is_rule(len(refused), count_runs(refused), len(without)) and failures(after) * ENOUGH <= len(after)
-        sure = meant or not _SETS_UP.isdisjoint(words(other))
+        sure = meant or not SETS_UP.isdisjoint(words(other))
         sure = sure or (share(without) >= NEARLY_ALWAYS and share(after) <= COMMON and count_tasks(refused) >= TWICE)
         if after and is_rule and sure and fail_more(unexplained, after, tests=len(names)):
             values = {"refused": (len(refused), len(without)), "after": (failures(after), len(after))}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from contramem.bank.card import MAX_LINE_CHARS
@@ -99,6 +101,12 @@ class Fact(NamedTuple):
 
     def __str__(self) -> str:
         return line(SENTENCES[self.kind].format(**{name: _in_words(value) for name, value in self.values.items()}))
+
+
+@cache
+def read_sentences(file: str) -> dict[str, dict[str, str]]:
+    """The sentences of cards, by what they are about: `file`.toml has them."""
+    return tomllib.loads(files("contramem.mining").joinpath(f"{file}.toml").read_text(encoding="utf-8"))
 
 
 def fact(kind: str, weight: int, **values: Any) -> Fact:
