@@ -15,6 +15,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Skill, SkillDelta
+from contramem.bank.support import Grade
 from contramem.contrast.flow import NOWHERE, Flow
 from contramem.contrast.permitted import find_allowed_values, role_of
 from contramem.contrast.repeatable import PLACEHOLDER, quote_refusal
@@ -464,33 +465,67 @@ def _lesson(fixes: Sequence[Fix], shown: Shown, seen: _Calls, ability: str) -> L
         "worked": str(shown.worked),
         **_orders(fixes),
     }
-    row = {name: line(text.format(**values)) for name, text in read_sentences("fixes")[kind].items()}
     positions = defaultdict[int, set[int]](set)
     for case in shown.cases:
         for call in case:
             positions[id(call.run)].add(call.event.position)
-    named = tuple(dict.fromkeys([*functions, *by]))
+    return write_lesson(
+        Told("fix", kind, (*functions, *by), tuple(str(guard) for fix in fixes for guard in _guards(fix))),
+        values,
+        ability=ability,
+        grade="enforced",
+        key=" ".join(f"{fix.function}({'|'.join(sum(fix[2:], ()))})" for fix in sorted(fixes)),
+        topic=" ".join([*functions, *arguments, *by]),
+        shown=[(run, positions[id(run)]) for run in shown.runs],
+    )
+
+
+class Told(NamedTuple):
+    """What the card of a lesson is about."""
+
+    kind: str
+    """Of the lesson; `kind.toml` has its sentences."""
+    row: str
+    """The name of its sentences."""
+    functions: Sequence[str]
+    guards: Sequence[str] = ()
+
+
+def write_lesson(
+    told: Told,
+    values: Mapping[str, Any],
+    *,
+    ability: str,
+    grade: Grade,
+    key: str,
+    topic: str,
+    shown: Sequence[tuple[Trajectory, Iterable[int]]],
+) -> Lesson:
+    """A lesson with the sentences of its row. `shown`: the runs that show it, each with the positions of events."""
+    row = {name: line(text.format(**values)) for name, text in read_sentences(told.kind)[told.row].items()}
+    functions = tuple(dict.fromkeys(told.functions))
     return Lesson(
-        kind="fix",
-        key=" ".join([kind, *(f"{fix.function}({'|'.join(sum(fix[2:], ()))})" for fix in sorted(fixes))]),
-        topic=" ".join([kind, *functions, *arguments, *by]),
+        kind=told.kind,
+        key=f"{told.row} {key}".strip(),
+        topic=f"{told.row} {topic}".strip(),
         ability=ability,
         text=SkillDelta(
             title=shorten(row["title"].replace("`", ""), MAX_TITLE_CHARS, placeholder=" …"),
             applies_when=row["when"],
             solves=row["solves"],
-            tags=tuple(dict.fromkeys(word for name in named for word in words(name)))[:MAX_TAGS],
+            tags=tuple(dict.fromkeys(word for name in functions for word in words(name)))[:MAX_TAGS],
             skill=Skill(
                 core_rule=row["rule"],
                 completion=(row["done"],),
-                success_failure_contrast=f"{GRADE_WORDS['enforced']} {row['why']}",
+                success_failure_contrast=f"{GRADE_WORDS[grade]} {row['why']}" if "why" in row else "",
+                efficiency=row.get("efficiency", ""),
             ),
-            functions_used=named,
-            guards=tuple(str(guard) for fix in fixes for guard in _guards(fix)),
+            functions_used=functions,
+            guards=tuple(told.guards),
         ),
-        grade="enforced",
-        support=support_of(shown.runs, grade="enforced"),
-        runs=tuple(run_ref(run, positions[id(run)]) for run in shown.runs[:MAX_SHOWN]),
+        grade=grade,
+        support=support_of([run for run, _ in shown], grade=grade),
+        runs=tuple(run_ref(run, events) for run, events in shown[:MAX_SHOWN]),
     )
 
 

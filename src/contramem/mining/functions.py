@@ -748,7 +748,8 @@ def _preview(calls: Calls) -> Iterator[Fact]:
 
 
 def _previews(step: Any, call: Observation, name: str) -> bool:
-    is_same = all(step.arguments.get(n) in (None, v) for n, v in call.arguments.items() if n != name)
+    texts = {n: v for n, v in call.arguments.items() if isinstance(v, str) and n != name}
+    is_same = all(step.arguments.get(n) in (None, v) for n, v in texts.items())
     return is_same and _worked(step, call.function) and not step.arguments.get(name)
 
 
@@ -938,8 +939,10 @@ def _fields(kind: FormKind, forms: Sequence[ResultForm]) -> str:
     kept = [name for name in seen if seen[name] >= len(forms) * CLEAR]
     short = [name for name in kept if len(words(name)) <= MAX_FIELD_WORDS]
     ordered = sorted(short, key=lambda name: (seen[name] < len(forms) * NEARLY_ALWAYS, places[name], name))
-    always = [name for name in ordered if seen[name] >= len(forms) * NEARLY_ALWAYS][:MAX_FIELDS]
-    sometimes = [name for name in ordered if name not in always][: MAX_FIELDS - len(always)]
+    usual = [name for name in ordered if seen[name] >= len(forms) * NEARLY_ALWAYS]
+    rare = [name for name in ordered if name not in usual]
+    always = usual[: MAX_FIELDS - min(len(rare), MAX_NAMED)]
+    sometimes = rare[: MAX_FIELDS - len(always)]
     parts = [", ".join(always), f"{'sometimes ' if always else 'some of '}{', '.join(sometimes)}" if sometimes else ""]
     more = ", and more" if len(kept) > len(always) + len(sometimes) else ""
     of = " of records with " if kind in ("list", "map") else " with "

@@ -14,17 +14,15 @@ from functools import cached_property
 from itertools import dropwhile, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.support import Grade
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.form import parse_recorded
 from contramem.contrast.vocabulary import scalars
-from contramem.grading import GRADE_WORDS
 from contramem.guards.dates import read_time
 from contramem.guards.values import read_number
-from contramem.mining.fixes import Call, read_calls, short
-from contramem.mining.fwords import code, join_list, line, read_sentences, verb_of
-from contramem.mining.lesson import Lesson, run_ref, support_of
+from contramem.mining.fixes import Call, Told, read_calls, short, write_lesson
+from contramem.mining.fwords import code, join_list, verb_of
+from contramem.mining.lesson import Lesson
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Trajectory
 
@@ -35,7 +33,7 @@ MAX_CONTRADICTING = 0.05
 MAX_PASSING = 0.1
 """The share of the runs that ended in a certain way that may have passed."""
 MIN_TASKS, MIN_FAILING = 2, 4
-MAX_NAMED, MAX_SHOWN, MAX_TAGS = 4, 6, 12
+MAX_NAMED = 4
 _CLOSING_CHARS = 300
 """How much of the last text is read for a question."""
 _SENTENCE = re.compile(r"[^.!?？\n]+[.!?？]?")
@@ -225,34 +223,19 @@ class _Habits:
         return _tasks(run for run in broke if not run.passed) >= MIN_TASKS and chance(tables) <= MAX_CHANCE
 
     def _lesson(
-        self, kind: str, functions: Sequence[str], guards: Sequence[str], shown: Sequence[_Run], values: dict[str, Any],
+        self, row: str, functions: Sequence[str], guards: Sequence[str], shown: Sequence[_Run], values: dict[str, Any],
         grade: Grade = "proven",
     ) -> Lesson:  # fmt: skip
-        row = {name: line(text.format(**values)) for name, text in read_sentences("habits")[kind].items()}
-        why = row.pop("why", "")
-        runs = [run.trajectory for run in sorted(shown, key=lambda run: run.passed)]
-        return Lesson(
-            kind="habit",
-            key=" ".join([kind, *sorted(functions if kind in ("try again", "stop when done") else ())]),
-            topic=kind if kind in ("look first", "question", "written call") else f"{kind} {functions[0]}",
+        is_of_functions = row in ("try again", "stop when done")
+        runs = sorted(shown, key=lambda run: run.passed)
+        return write_lesson(
+            Told("habit", row, functions, guards),
+            values,
             ability=self.ability,
-            text=SkillDelta(
-                title=row["title"].replace("`", "")[:120],
-                applies_when=row["when"],
-                solves=row["solves"],
-                tags=tuple(dict.fromkeys(word for name in functions for word in words(name)))[:MAX_TAGS],
-                skill=Skill(
-                    core_rule=row["rule"],
-                    completion=(row["done"],),
-                    success_failure_contrast=f"{GRADE_WORDS[grade]} {why}" if why else "",
-                    efficiency=row.get("efficiency", ""),
-                ),
-                functions_used=tuple(functions),
-                guards=tuple(guards),
-            ),
             grade=grade,
-            support=support_of(runs, grade=grade),
-            runs=tuple(run_ref(run) for run in runs[:MAX_SHOWN]),
+            key=" ".join(sorted(functions)) if is_of_functions else "",
+            topic=functions[0] if is_of_functions else "",
+            shown=[(run.trajectory, [call.event.position for call in run.calls[-1:]]) for run in runs],
         )
 
 
