@@ -58,7 +58,11 @@ class ThinBank:
         """Which runs would help, most helpful first. `runs`: where those that were learned from are."""
         single = self.tasks - self.several_runs - self.without_outcome
         advice = (
-            (self.without_outcome, f"without a known outcome: `contramem doctor {runs}` says how to give it."),
+            (
+                self.without_outcome,
+                "without a known outcome: they teach what tools refuse and what all runs do alike, not which of two "
+                f"permitted ways is right. `contramem doctor {runs}` says how to give outcomes.",
+            ),
             (single, "with one run: a second model, or a second try, at them."),
             (self.never_passed, "that no run solved: a stronger model at them."),
             (self.always_passed, "that every run solved: a weaker model at them."),
