@@ -740,7 +740,7 @@ def test_a_switch_that_calls_set_after_a_look_at_what_it_would_do_says_so():
     def refunds(run, shown):
         made = {"task": run, "run": run, "function": "Shop.refund"}
         if shown:
-            yield call({"order_id": "<ID_1>"}, position=0, **made)
+            yield call({"order_id": "<ID_1>", "amount": 0}, position=0, **made)
         yield call({"order_id": "<ID_1>", "confirm": True, "amount": 3}, position=1, **made)
 
     def rules(*shown):

@@ -748,8 +748,8 @@ def _preview(calls: Calls) -> Iterator[Fact]:
 
 
 def _previews(step: Any, call: Observation, name: str) -> bool:
-    texts = {n: v for n, v in call.arguments.items() if isinstance(v, str) and n != name}
-    is_same = all(step.arguments.get(n) in (None, v) for n, v in texts.items())
+    named = [n for n, form in call.forms.items() if form not in ("integer", "number", "boolean")]
+    is_same = all(step.arguments.get(n) in (None, call.arguments[n]) for n in named)
     return is_same and _worked(step, call.function) and not step.arguments.get(name)
 
 
