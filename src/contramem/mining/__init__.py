@@ -11,8 +11,6 @@ search.py       the fewest rules that explain the failures, and what these runs 
 chance.py       how strongly runs speak for a rule, and how strongly chance would have made them speak
 replays.py      rules as guards, held against every run
 cards.py        a rule as a lesson; words.toml has the sentences
-fixes.py        what got past a refusal; fixes.toml has the sentences
-habits.py       what runs leave out, how they end, and calls that change nothing; habits.toml has the sentences
 fixes.py        what got past a refusal; fix.toml has the sentences
 habits.py       what runs leave out, how they end, and calls that change nothing; habit.toml has the sentences
 customs.py      what nearly every run does around a write, without verdicts; custom.toml has the sentences
