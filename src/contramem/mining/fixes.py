@@ -14,8 +14,8 @@ from itertools import pairwise
 from textwrap import shorten
 from typing import Any, NamedTuple
 
+from contramem.bank.bank import Grade
 from contramem.bank.card import Skill, SkillDelta
-from contramem.bank.support import Grade
 from contramem.contrast.flow import NOWHERE, Flow
 from contramem.contrast.permitted import find_allowed_values, role_of
 from contramem.contrast.repeatable import PLACEHOLDER, quote_refusal

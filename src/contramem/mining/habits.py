@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import dropwhile, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from contramem.bank.support import Grade
+from contramem.bank.bank import Grade
 from contramem.chance import OutcomeTable, chance
 from contramem.contrast.form import parse_recorded
 from contramem.contrast.vocabulary import scalars
