@@ -27,7 +27,7 @@ from contramem.grading import GRADE_WORDS
 from contramem.guards.guard import Guard
 from contramem.guards.values import read_number
 from contramem.mining.functions import SETS_UP, is_of_harness
-from contramem.mining.fwords import asks_for, code, generalize, join_list, line, read_sentences
+from contramem.mining.fwords import asks_for, code, generalize, join_list, line, mask_given, read_sentences
 from contramem.mining.lesson import Lesson, run_ref, support_of
 from contramem.traces.effects import words
 from contramem.traces.shell import is_command_line, is_program
@@ -393,18 +393,18 @@ def read_calls(run: Trajectory) -> list[Call]:
         if event.function and event.actor == "agent" and event.position not in tainted and not is_of_harness(error):
             forms = {name: form_of_value(value, name) for name, value in event.arguments.items()}
             given = {name: form for name, form in forms.items() if form not in UNSAID}
-            calls.append(Call(run, len(calls), event, given, _template(event, error) if error else "", done))
+            calls.append(
+                Call(
+                    run,
+                    len(calls),
+                    event,
+                    given,
+                    generalize(error_template(mask_given(event.arguments, error))) if error else "",
+                    done,
+                )
+            )
             done = done if error else done | {event.function}
     return calls
-
-
-def _template(event: Event, error: str) -> str:
-    """The complaint without the values of the call."""
-    given = {value for _, value in scalars(event.arguments) if isinstance(value, str) and len(value) > 1}
-    for value in sorted(given, key=lambda value: (-len(value), value)):
-        if value in error:
-            error = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", error)
-    return generalize(error_template(error))
 
 
 # Cards

@@ -108,8 +108,10 @@ def gather_argument_facts(function: str, observations: Sequence[Observation]) ->
     calls = Calls(function, observations)
     return {
         slot.name: ArgumentFacts(
-            forms={fwords.confirm_form(slot.name, form): fwords.form_in_words(slot.name, form) for form in slot.forms},
-            sources=slot.sources,
+            forms={
+                fwords.confirm_form(slot.name, form): fwords.form_in_words(slot.name, form) for form in slot.form.forms
+            },
+            sources=slot.origin.sources,
             form_rules=tuple(map(str, _formats(calls, slot.name))),
         )
         for slot in map(calls.slot, calls.listed)
@@ -212,7 +214,7 @@ class Calls:
         form, origin = _form(self, name), _origin(self, name)
         if form.is_closed and origin.from_results:
             origin = Origin()  # a word of the interface occurs in many results; nobody takes it from there
-        return Slot(name, *form, *origin, _is_required(self, name), self.schema(name))
+        return Slot(name, form, origin, _is_required(self, name), self.schema(name))
 
     @cached_property
     def complaints(self) -> list[tuple[str, list[Observation]]]:
@@ -390,30 +392,25 @@ class Slot(NamedTuple):
     """What calls show about one argument."""
 
     name: str
-    form: str
-    forms: tuple[str, ...]
-    is_list: bool
-    is_closed: bool
-    is_complete: bool
-    origin: str
-    sources: tuple[str, ...]
-    from_results: bool
+    form: Form
+    origin: Origin
     required: bool | None
     schema: Mapping[str, Any] | None
 
     @property
     def is_telling(self) -> bool:
         """Do the calls show something about it that neither its name nor the documentation says?"""
-        is_dated = any(is_date_form(f) and not is_list_form(f) and f != GUESSED_DATE for f in self.forms)
+        forms = self.form.forms
+        is_dated = any(is_date_form(form) and not is_list_form(form) and form != GUESSED_DATE for form in forms)
         is_listed = self.schema is not None and isinstance(self.schema.get("enum"), list)
-        is_taken = self.from_results and fwords.points_at_things(self.name, self.forms)
+        is_taken = self.origin.from_results and fwords.points_at_things(self.name, forms)
         is_needed = self.required is True and self.schema is None
-        return is_dated or is_taken or is_needed or (self.is_complete and not is_listed)
+        return is_dated or is_taken or is_needed or (self.form.is_complete and not is_listed)
 
     def as_argument(self) -> Argument:
         documented = self.schema is not None and self.schema.get("description")
-        meaning = self.origin or ("as documented" if documented else self.name)
-        return Argument(name=self.name, meaning=line(meaning), form=line(self.form), required=self.required)
+        meaning = self.origin.text or ("as documented" if documented else self.name)
+        return Argument(name=self.name, meaning=line(meaning), form=line(self.form.text), required=self.required)
 
 
 def _form(calls: Calls, name: str) -> Form:
@@ -732,7 +729,7 @@ def _formats(calls: Calls, name: str) -> Iterator[Fact]:
 def _several(calls: Calls, slot: Slot) -> Iterator[Fact]:
     given = [call for call in of_name(calls.worked, slot.name) if isinstance(call.arguments[slot.name], list)]
     several = [call for call in given if len(call.arguments[slot.name]) > 1]
-    if slot.is_list and len(several) >= max(TWICE, len(given) * OFTEN) and count_tasks(several) > 1:
+    if slot.form.is_list and len(several) >= max(TWICE, len(given) * OFTEN) and count_tasks(several) > 1:
         yield fact("several", len(several), argument=code(slot.name), count=(len(several), len(given)))
 
 

@@ -212,7 +212,7 @@ def complaints_of(failed: Sequence[Observation]) -> dict[str, list[Observation]]
     task may be part of the wording in another."""
     groups: dict[str, list[Observation]] = {}
     for call in failed:
-        groups.setdefault(_template(call), []).append(call)
+        groups.setdefault(generalize(mask_given(call.arguments, call.error)), []).append(call)
     # Most general first, so that it absorbs the others.
     for general in sorted(groups, key=lambda text: (count_own_words(text), text)):
         if general not in groups or count_own_words(general) <= MIN_LITERAL_WORDS or not PLACEHOLDER.search(general):
@@ -231,15 +231,14 @@ def _count_tasks(calls: Iterable[Observation]) -> int:
     return len({call.task_key for call in calls})
 
 
-def _template(call: Observation) -> str:
+def mask_given(arguments: Mapping[str, Any], error: str) -> str:
     """The complaint of a call without words from its own arguments: words of closed vocabularies stay readable in
     arguments, but they are values here."""
-    text = call.error
-    given = {value for _, value in scalars(call.arguments) if isinstance(value, str) and len(value) > 1}
+    given = {value for _, value in scalars(arguments) if isinstance(value, str) and len(value) > 1}
     for value in sorted(given, key=lambda value: (-len(value), value)):
-        if value in text and not PLACEHOLDER.fullmatch(value):
-            text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", text)
-    return generalize(text)
+        if value in error and not PLACEHOLDER.fullmatch(value):
+            error = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", error)
+    return error
 
 
 @lru_cache(maxsize=4096)  # tools say the same again and again
