@@ -3,7 +3,6 @@ it runs."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 import sys
@@ -474,15 +473,11 @@ def _party(place: str, model: str, role: Any) -> Any:
 
 
 def _own(reference: str) -> Any:
-    path, _, name = reference.rpartition(":")
-    spec = importlib.util.spec_from_file_location("contramem_engine", path)
-    if not path.endswith(".py") or spec is None or spec.loader is None or not Path(path).exists():
-        raise UsageError(f"{reference}: write it as FILE.py:NAME; there is no Python file {path!r}.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not hasattr(module, name):
-        raise UsageError(f"{path}: has no {name!r}.")
-    return getattr(module, name)()
+    from contramem_lab.opened import python_object
+
+    if ".py:" not in reference:
+        raise UsageError(f"{reference}: write it as FILE.py:NAME.")
+    return python_object(Path(reference))()
 
 
 def _openai(model: str, url: str | None) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -241,6 +240,15 @@ class ConstructionCost:
             seconds=seconds,
         )
 
+    def plus(self, other: ConstructionCost) -> ConstructionCost:
+        """The cost of two parts that were built from the same runs."""
+        costs = (self.cost_usd, other.cost_usd)
+        return ConstructionCost(
+            self.by, self.trajectories, self.calls + other.calls, self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out, None if None in costs else sum(cost or 0 for cost in costs),
+            self.seconds + other.seconds,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class BuiltMemory:
@@ -309,35 +317,17 @@ class ConditionInputs:
         return self.folder / f"{name}-{reference.digest}.db"
 
 
-class Condition(Protocol):
-    """Builds memories from inputs."""
-
-    @property
-    def name(self) -> str:
-        """As `--conditions` takes it."""
-
-    @property
-    def about(self) -> str:
-        """One line."""
-
-    @property
-    def uses_cards(self) -> bool:
-        """Whether it is a bank of cards, which does not depend on the tasks that will be run."""
-
-    @property
-    def uses_own_runs(self) -> bool:
-        """Whether it learns from the target's own runs, so that every target has its own memory."""
-
-    def build(self, inputs: ConditionInputs) -> BuiltMemory:
-        """Build the memory. Raises NotApplicable if these inputs don't allow it."""
-
-
 @dataclass(frozen=True)
-class FunctionCondition:
-    """A condition implemented by a function."""
+class Condition:
+    """A way to build a memory."""
 
     name: str
+    """As `--conditions` takes it."""
     about: str
+    """One line."""
     build: Callable[[ConditionInputs], BuiltMemory]
+    """Raises NotApplicable if these inputs don't allow it."""
     uses_cards: bool = False
+    """Whether it is a bank of cards, which does not depend on the tasks that will be run."""
     uses_own_runs: bool = False
+    """Whether it learns from the target's own runs, so that every target has its own memory."""

@@ -42,7 +42,6 @@ from contramem_lab.condition import (
     Condition,
     ConditionInputs,
     ConstructionCost,
-    FunctionCondition,
     NotApplicable,
     Reference,
     by_source,
@@ -62,16 +61,7 @@ class _BuiltBank:
 
     @property
     def together(self) -> ConstructionCost:
-        functions, skills = self.functions, self.skills
-        unpriced = functions.cost_usd is None or skills.cost_usd is None
-        return replace(
-            functions,
-            calls=functions.calls + skills.calls,
-            tokens_in=functions.tokens_in + skills.tokens_in,
-            tokens_out=functions.tokens_out + skills.tokens_out,
-            cost_usd=None if unpriced else (functions.cost_usd or 0) + (skills.cost_usd or 0),
-            seconds=functions.seconds + skills.seconds,
-        )
+        return self.functions.plus(self.skills)
 
 
 def contramem(inputs: ConditionInputs) -> BuiltMemory:
@@ -253,31 +243,19 @@ def none(inputs: ConditionInputs) -> BuiltMemory:
 CONDITIONS: dict[str, Condition] = {
     condition.name: condition
     for condition in (
-        FunctionCondition("none", "no memory", none),
-        FunctionCondition(
-            "self",
-            "cards from one run of each task by the target itself",
-            self_memory,
-            uses_cards=True,
-            uses_own_runs=True,
+        Condition("none", "no memory", none),
+        Condition("self", "cards from one run of each task by the target itself", self_memory, True, True),
+        Condition(
+            "multi-rollout", "cards from several runs of each task by the target itself", multi_rollout, True, True
         ),
-        FunctionCondition(
-            "multi-rollout",
-            "cards from several runs of each task by the target itself",
-            multi_rollout,
-            uses_cards=True,
-            uses_own_runs=True,
-        ),
-        FunctionCondition("contramem", "cards from the runs of all sources", contramem, uses_cards=True),
-        FunctionCondition("function-only", "its Function Cards alone", function_only, uses_cards=True),
-        FunctionCondition("skill-only", "its Skill Cards alone", skill_only, uses_cards=True),
-        FunctionCondition("append-only", "its lessons, each kept as a card of its own", append_only, uses_cards=True),
-        FunctionCondition(
-            "agent", "cards by a model with tools that looks at all runs (needs --model)", agent, uses_cards=True
-        ),
-        FunctionCondition("raw", "masked runs that passed the most similar tasks", raw),
-        FunctionCondition("awm", "workflows induced from the runs that passed (offline AWM)", awm),
-        FunctionCondition("ace", "a playbook grown one run at a time (offline ACE)", ace),
+        Condition("contramem", "cards from the runs of all sources", contramem, True),
+        Condition("function-only", "its Function Cards alone", function_only, True),
+        Condition("skill-only", "its Skill Cards alone", skill_only, True),
+        Condition("append-only", "its lessons, each kept as a card of its own", append_only, True),
+        Condition("agent", "cards by a model with tools that looks at all runs (needs --model)", agent, True),
+        Condition("raw", "masked runs that passed the most similar tasks", raw),
+        Condition("awm", "workflows induced from the runs that passed (offline AWM)", awm),
+        Condition("ace", "a playbook grown one run at a time (offline ACE)", ace),
     )
 }
 

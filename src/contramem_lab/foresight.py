@@ -25,7 +25,7 @@ from contramem.bank.bank import Bank, GuardSupport
 from contramem.bank.card import SkillCard
 from contramem.contrast.flow import NOWHERE
 from contramem.errors import UsageError
-from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
+from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval, ends
 from contramem.guards.actions import actions_of_run
 from contramem.guards.guard import Guard, parse_guard
 from contramem.guards.watch import GuardMonitor, guards_of_card
@@ -72,25 +72,16 @@ class TaskContest:
 
 def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
     """A contest for each task with both passing and failing runs."""
-    contests_ = []
+    found = []
     for runs in tasks:
         counted = [run for run in runs if run.outcome.passed is not None and run.outcome.ended != "interrupted"]
         passing = tuple(run for run in counted if run.outcome.passed)
         failing = tuple(run for run in counted if not run.outcome.passed)
         if passing and failing:
-            first = passing[0]
-            contests_.append(
-                TaskContest(
-                    key=first.task_key,
-                    task_id=first.task_id,
-                    task=first.task,
-                    ability=first.ability or "general",
-                    scenario_id=first.scenario_id,
-                    passing=passing,
-                    failing=failing,
-                )
-            )
-    return contests_
+            one = passing[0]
+            ability = one.ability or "general"
+            found.append(TaskContest(one.task_key, one.task_id, one.task, ability, one.scenario_id, passing, failing))
+    return found
 
 
 class OrderedPairs(NamedTuple):
@@ -124,21 +115,6 @@ def share(orders: Sequence[OrderedPairs]) -> float | None:
 def share_interval(orders: Sequence[OrderedPairs], rng: Random) -> Interval | None:
     """The interval of the share, by resampling tasks. Counts are doubled, so that ties (halves) become integers."""
     return bootstrap_interval([[TaskChange(round(2 * order.right), 2 * order.pairs) for order in orders]], rng)
-
-
-def difference(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs]) -> float | None:
-    """Our share minus theirs, over the same tasks."""
-    our_share, their_share = share(ours), share(theirs)
-    return None if our_share is None or their_share is None else our_share - their_share
-
-
-def difference_interval(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs], rng: Random) -> Interval | None:
-    """The interval of the difference; tasks are resampled for both sides together."""
-    changes = [
-        TaskChange(round(2 * mine.right - 2 * other.right), 2 * mine.pairs)
-        for mine, other in zip(ours, theirs, strict=True)
-    ]
-    return bootstrap_interval([changes], rng)
 
 
 Scorer: TypeAlias = Callable[[Trajectory], float]
@@ -460,11 +436,14 @@ PARTS = (OURS, CARDS_ALONE, HABITS_ALONE, EXPECTATION)
 
 @dataclass(frozen=True)
 class ForesightDifference:
-    """Our score minus another, over the same pairs."""
+    """A score minus another, over the same pairs."""
 
     to: str
     value: float
     interval: Interval | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"to": self.to, "value": self.value, "interval": ends(self.interval)}
 
 
 @dataclass(frozen=True)
@@ -510,21 +489,13 @@ class Foresight:
             "left_out": self.left_out,
             "descriptive_only": self.is_descriptive,
             "score": shares.pop(OURS),
-            "interval": _as_json(self.interval),
+            "interval": ends(self.interval),
             "parts": {part: shares.pop(part) for part in PARTS[1:]},
             "baselines": shares,
-            "difference": _difference(self.best),
-            "difference_to_control": _difference(self.control),
-            "difference_to_expectation": _difference(self.memory),
+            "difference": self.best.as_json(),
+            "difference_to_control": self.control.as_json(),
+            "difference_to_expectation": self.memory.as_json(),
         }
-
-
-def _difference(difference: ForesightDifference) -> dict[str, Any]:
-    return {"to": difference.to, "value": difference.value, "interval": _as_json(difference.interval)}
-
-
-def _as_json(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
 
 
 def foresight(
@@ -551,16 +522,21 @@ def foresight(
         left_out=len(contested) - len(unseen),
         score=our_share,
         interval=share_interval(ours, rng),
-        best=compare_orders(orders, best, rng),
-        control=compare_orders(orders, CONTROL, rng),
-        memory=compare_orders(orders, EXPECTATION, rng),
+        best=compare_orders(ours, orders[best], best, rng),
+        control=compare_orders(ours, orders[CONTROL], CONTROL, rng),
+        memory=compare_orders(ours, orders[EXPECTATION], EXPECTATION, rng),
     )
 
 
-def compare_orders(orders: Mapping[str, Sequence[OrderedPairs]], to: str, rng: Random) -> ForesightDifference:
-    value = difference(orders[OURS], orders[to])
-    assert value is not None, "a contest has pairs"
-    return ForesightDifference(to, value, difference_interval(orders[OURS], orders[to], rng))
+def compare_orders(
+    ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs], to: str, rng: Random
+) -> ForesightDifference:
+    """Our share minus theirs over the same tasks, which are resampled for both sides together."""
+    our_share, their_share = share(ours), share(theirs)
+    assert our_share is not None and their_share is not None, "a contest has pairs"
+    pairs = zip(ours, theirs, strict=True)
+    changes = [TaskChange(round(2 * mine.right - 2 * other.right), 2 * mine.pairs) for mine, other in pairs]
+    return ForesightDifference(to, our_share - their_share, bootstrap_interval([changes], rng))
 
 
 def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Trajectory]] | None) -> dict[str, Judge]:

@@ -32,7 +32,7 @@ from contramem.evaluate.report import (
     unknown,
 )
 from contramem.evaluate.report.table import Row
-from contramem.evaluate.stats import Interval
+from contramem.evaluate.stats import Interval, ends
 from contramem.inject.provider import MemoryProvider, MemoryRun
 from contramem.progress import Progress, no_progress
 from contramem.retrieve.hit import Query
@@ -50,13 +50,13 @@ from contramem_lab.condition import (
 from contramem_lab.foresight import (
     CONTROL,
     MIN_PAIRS,
+    ForesightDifference,
     Habits,
     Judge,
     OrderedPairs,
     TaskContest,
+    compare_orders,
     contests,
-    difference,
-    difference_interval,
     distinct_functions,
     habit_judge,
     order_pairs,
@@ -293,24 +293,24 @@ OURS = "contramem"
 
 
 @dataclass(frozen=True)
-class RowDifference:
-    """A row minus another over the same pairs."""
-
-    to: str
-    value: float
-    interval: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
 class RowForesight:
     """How well one condition or control orders runs."""
 
     name: str
     score: float | None
-    interval: tuple[float, float] | None
-    difference: RowDifference | None
+    interval: Interval | None
+    difference: ForesightDifference | None
     part: str | None = None
     """Set if the row is this part of the memory in the row above."""
+
+    def as_json(self) -> dict[str, Any]:
+        against = self.difference
+        return {
+            "score": self.score,
+            "interval": ends(self.interval),
+            "difference": against.as_json() if against else None,
+            "part": self.part,
+        }
 
 
 def compare_foresight(measured: Measurements) -> list[RowForesight]:
@@ -323,11 +323,13 @@ def compare_foresight(measured: Measurements) -> list[RowForesight]:
     rows = []
     for name, by_task in orders.items():
         to = best if name == OURS else OURS
+        of_tasks = list(by_task.values())
         against = None
         if by_task and to and orders.get(to) and to != name:
-            against = _difference(by_task, orders[to], to, rng)
-        of_tasks = list(by_task.values())
-        rows.append(RowForesight(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name)))
+            shared = [key for key in by_task if key in orders[to]]
+            mine, theirs = [by_task[key] for key in shared], [orders[to][key] for key in shared]
+            against = compare_orders(mine, theirs, to, rng) if shared else None
+        rows.append(RowForesight(name, share(of_tasks), share_interval(of_tasks, rng), against, parts.get(name)))
     return rows
 
 
@@ -338,19 +340,6 @@ def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, OrderedP
             yield f"{row.name}: {part}", orders
     for row in measured.controls:
         yield row.name, row.orders
-
-
-def _difference(
-    mine: Mapping[str, OrderedPairs], theirs: Mapping[str, OrderedPairs], to: str, rng: Random
-) -> RowDifference | None:
-    pairs = [(mine[key], theirs[key]) for key in mine if key in theirs]
-    ours, others = [own for own, _ in pairs], [other for _, other in pairs]
-    value = difference(ours, others)
-    return None if value is None else RowDifference(to, value, _pair(difference_interval(ours, others, rng)))
-
-
-def _pair(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
 
 
 def write_tables(measured: Measurements) -> list[ReportTable]:
@@ -372,9 +361,9 @@ def foresight_table(measured: Measurements) -> ReportTable:
             [
                 foresight.name if foresight.part is None else f"· {foresight.part}",
                 number(foresight.score, 3),
-                between(foresight.interval, scale=1, digits=3, sign=False),
+                between(ends(foresight.interval), scale=1, digits=3, sign=False),
                 difference_cell(against.value, 3) if against else unknown(),
-                between(against.interval, scale=1, digits=3) if against else unknown(),
+                between(ends(against.interval), scale=1, digits=3) if against else unknown(),
             ]
         )
     first_control = len(rows) - len(measured.controls)
@@ -442,17 +431,9 @@ def construction_table(measured: Measurements) -> ReportTable:
         if spent is None:
             rows.append([row.name, *[unknown()] * 6])
             continue
-        rows.append(
-            [
-                row.name,
-                spent.by,
-                number(spent.trajectories),
-                number(spent.calls),
-                number(spent.tokens_in + spent.tokens_out),
-                number(spent.cost_usd, 2),
-                number(spent.seconds, 1),
-            ]
-        )
+        tokens = spent.tokens_in + spent.tokens_out
+        counts = map(number, (spent.trajectories, spent.calls, tokens))
+        rows.append([row.name, spent.by, *counts, number(spent.cost_usd, 2), number(spent.seconds, 1)])
     return ReportTable(
         "Construction: what it took to make each memory",
         ("Condition", "Made by", "Runs read", "Calls", "Tokens", "Cost (USD)", "Seconds"),
@@ -503,7 +484,7 @@ def page(measured: Measurements, manifest: Manifest) -> Page:
     compared = compare_foresight(measured)
     ours = next((row for row in compared if row.name == OURS), None)
     rows = [
-        IntervalRow(row.name, [Estimate(row.score, *(row.interval or (None, None)))])
+        IntervalRow(row.name, [Estimate(row.score, *(ends(row.interval) or (None, None)))])
         for row in compared
         if row.score is not None
     ]
@@ -548,7 +529,7 @@ def _verdict(ours: RowForesight | None) -> str:
         return "contramem was not compared."
     against = ours.difference
     sentence = f"contramem orders {ours.score:.3f} of the pairs correctly, {against.value:+.3f} against {against.to}"
-    if against.interval is None or against.interval[0] <= 0 <= against.interval[1]:
+    if against.interval is None or against.interval.low <= 0 <= against.interval.high:
         return f"{sentence}: these tasks do not show which is better."
     return f"{sentence}, the {'best' if against.value > 0 else 'better'} other memory."
 
@@ -581,7 +562,5 @@ def as_json(measured: Measurements) -> dict[str, Any]:
         "by": measured.by,
         "encoding": ENCODING,
         "conditions": rows,
-        "foresight": {
-            row.name: {k: v for k, v in asdict(row).items() if k != "name"} for row in compare_foresight(measured)
-        },
+        "foresight": {row.name: row.as_json() for row in compare_foresight(measured)},
     }

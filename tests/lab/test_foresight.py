@@ -23,8 +23,8 @@ from contramem_lab.foresight import (
     Habits,
     Neighbours,
     OrderedPairs,
+    compare_orders,
     contests,
-    difference,
     foresight,
     order_pairs,
     share,
@@ -123,7 +123,7 @@ def test_a_tie_counts_half() -> None:
 def test_shares_by_hand() -> None:
     ours, theirs = [OrderedPairs(3, 4), OrderedPairs(0.5, 1)], [OrderedPairs(2, 4), OrderedPairs(0.5, 1)]
     assert share(ours) == pytest.approx(0.7)
-    assert difference(ours, theirs) == pytest.approx(0.2)
+    assert compare_orders(ours, theirs, "theirs", Random(0)).value == pytest.approx(0.2)
     assert share([]) is None
     assert share_interval(ours, Random(0)) is None  # two tasks are too few
 

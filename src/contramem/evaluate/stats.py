@@ -34,6 +34,10 @@ class Interval:
     level: float = LEVEL
 
 
+def ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
 class TaskChange(NamedTuple):
     """One task, run on both sides one or more times."""
 

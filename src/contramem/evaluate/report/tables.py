@@ -22,7 +22,7 @@ from contramem.evaluate.report.table import (
     unknown,
     with_sign,
 )
-from contramem.evaluate.stats import MIN_TASKS, Interval
+from contramem.evaluate.stats import MIN_TASKS, Interval, ends
 
 # Words
 
@@ -142,10 +142,6 @@ def _change(success: WithAndWithout[float]) -> Iterator[Cell]:
     yield percent(success.base)
     yield percent(success.memory)
     yield points(success.memory - success.base)
-
-
-def ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
 
 
 def _flips(part: Part) -> Iterator[Cell]:
