@@ -12,7 +12,6 @@ as `construction.by` says; only `agent` needs a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from contramem.bank.bank import Bank
@@ -203,15 +202,11 @@ def card_memory(
         provider=Memory(frozen),
         items=len(bank.cards),
         unit="cards",
-        tokens=_tokens(bank.cards),
+        tokens=sum(text_of(card).upto[-1].tokens for card in bank.cards),
         construction=replace(construction, seconds=learned_from.prepare() + construction.seconds),
         judge=guard_judge(guards, habits),
         parts={CARDS_ALONE: card_judge(guards)},
     )
-
-
-def _tokens(cards: Iterable[FunctionCard | SkillCard]) -> int:
-    return sum(text_of(card).upto[-1].tokens for card in cards)
 
 
 def agent(inputs: ConditionInputs) -> BuiltMemory:

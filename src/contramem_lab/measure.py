@@ -256,7 +256,7 @@ def _measure_condition(
     row.sizes.append((memory.items, memory.tokens))
     row.constructions.append(memory.construction)
     for task in held_out:
-        row.start_tokens.append(_start_tokens(memory.provider, task[0]))
+        row.start_tokens.append(_begin(memory.provider, task[0]).guidance.tokens)
         row.run_tokens.extend(_run_tokens(memory.provider, run) for run in task)
     if memory.judge is not None:
         _add(row.orders, unseen, memory.judge)
@@ -272,10 +272,6 @@ def _add(orders: dict[str, OrderedPairs], unseen: Iterable[TaskContest], judge: 
 def _controls(reference: Reference) -> Mapping[str, Judge]:
     judges = (run_length, distinct_functions, habit_judge(Habits()), source_pass_rate(reference.runs))
     return dict(zip(CONTROLS, judges, strict=True))
-
-
-def _start_tokens(provider: MemoryProvider, run: Trajectory) -> int:
-    return _begin(provider, run).guidance.tokens
 
 
 def _run_tokens(provider: MemoryProvider, run: Trajectory) -> int:

@@ -270,7 +270,7 @@ class OpenAITarget:
         if seed is not None:
             request["seed"] = seed
         if self.mode == "tools":
-            request["messages"] = _native(messages)
+            request["messages"] = [_native_message(message) for message in messages]
             if tools:  # servers refuse an empty list
                 request["tools"] = [_tool_schema(tool) for tool in tools]
         else:
@@ -328,10 +328,6 @@ def _arguments(written: str) -> dict[str, Any] | None:
     except (msgspec.DecodeError, RecursionError, TraceError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _native(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    return [_native_message(message) for message in messages]
 
 
 def _native_message(message: ChatMessage) -> dict[str, Any]:
