@@ -139,15 +139,13 @@ def _show_plan(forecast: Any, where: Path) -> Iterator[Any]:
 
 
 def _show_results(results: Any, where: Path, about: str) -> Iterator[Any]:
-    from contramem_lab.report import foresight_table, headline, target_table, targets
+    from contramem_lab.report import headline, target_table, targets
 
     yield from [about] if about else []
     for target in targets(results):
         compared = next(iter(results.comparisons.get(target, {}).values()), None)
         yield f"{target}, {f'{compared.tasks} tasks' if compared else 'nothing to compare'}:"
         yield target_table(results, target).as_rich()
-    if results.foresight:
-        yield foresight_table(results).as_rich()
     yield from (f"not made: {reason}" for reason in results.not_made)
     for note in results.notes:
         click.secho(note, err=True, fg="yellow")

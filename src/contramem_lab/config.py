@@ -189,8 +189,6 @@ class ConditionsConfig(ConfigTable, frozen=True, kw_only=True):
     """Only for tables on the reference split: cards may come from the task itself."""
     on: Literal["held_out", "reference"] = "held_out"
     """Which side is run."""
-    target: str | None = None
-    """Whose own runs `self` and `multi-rollout` learn from if nothing is run; by default the median source."""
 
     def profile_of(self, ability: str | None) -> str | None:
         """The profile for tasks of an ability, as a frozen bank has it; case is ignored."""
@@ -243,8 +241,7 @@ class ExperimentConfig(ConfigTable, frozen=True, kw_only=True):
     sources: SourcesConfig
     targets: dict[Slug, TargetConfig] = {}
     split: SplitConfig = SplitConfig()
-    environment: EnvironmentConfig | None = None
-    """None: nothing is run; memories are judged by how well they foresee the recorded held-out runs."""
+    environment: EnvironmentConfig
     conditions: ConditionsConfig
     construction: ConstructionConfig = ConstructionConfig()
     output: OutputConfig = OutputConfig()
@@ -286,6 +283,11 @@ def parse(text: str, where: str) -> ExperimentConfig:
         raise UsageError(f"{where}: is not valid TOML: {error}.") from None
     for problem in _unknown_keys(document, msgspec.inspect.type_info(ExperimentConfig), ()):
         raise UsageError(_describe_problem(where, text, *problem))
+    if "environment" not in document:
+        raise UsageError(
+            f"{where}: there is no [environment] to run targets in. `contramem lab conditions` compares ways to build "
+            "a memory on recorded runs alone."
+        )
     try:
         return msgspec.convert(document, ExperimentConfig)
     except msgspec.ValidationError as error:

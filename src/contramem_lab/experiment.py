@@ -27,7 +27,7 @@ from contramem_lab.jobs import MARK, Job, ResultFolder, hold_folder, jobs_to_do,
 from contramem_lab.memory import NO_MEMORY, Authors, Facts, MemoryBuilder, uses_own_runs
 from contramem_lab.opened import OpenedExperiment, limits_of
 from contramem_lab.report import write_report
-from contramem_lab.results import Cells, Results, evaluate_runs, judge_recorded_runs, read_outside_runs
+from contramem_lab.results import Cells, Results, evaluate_runs, read_outside_runs
 from contramem_lab.split import SplitTask, leaks_from_runs, refuse_leaks
 
 MANIFEST = "manifest.json"
@@ -236,8 +236,6 @@ def check_leakage(opened: OpenedExperiment, builders: Sequence[MemoryBuilder]) -
 def _test_memories(
     opened: OpenedExperiment, folder: ResultFolder, builders: Sequence[MemoryBuilder], tell: Progress
 ) -> Results:
-    if opened.config.environment is None:
-        return judge_recorded_runs(opened, builders, tell)
     memories = _memories(opened, builders, tell)
     cells = _run_here(opened, folder, builders, tell) if opened.runs_here else read_outside_runs(opened, builders)
     return evaluate_runs(opened, cells, memories)
@@ -288,7 +286,7 @@ def _perform(
 ) -> None:
     """Make the missing runs."""
     environment, to_do = opened.config.environment, jobs_to_do(jobs)
-    if environment is None or not to_do:
+    if not to_do:
         return
     targets = {name: opened.target(name) for name in sorted({job.target for job in to_do})}
     done = len(jobs) - len(to_do)
@@ -313,7 +311,6 @@ def _task_key(job: Job) -> str:
 
 
 def _run(opened: OpenedExperiment, job: Job, target: Any, provider: MemoryProvider | None) -> Trajectory:
-    assert opened.config.environment is not None
     ability = opened.tasks[_task_key(job)].ability
     config = limits_of(opened.config.environment, ability)
     limits = Limits(steps=config.steps, tokens=config.tokens, seconds=config.seconds)

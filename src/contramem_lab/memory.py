@@ -391,8 +391,7 @@ class MemoryBuilder:
 
     def _apply_profile(self, provider: MemoryProvider) -> ProfiledProvider:
         config = self.opened.config
-        universal = config.environment is None or config.environment.are.universal
-        return ProfiledProvider(provider, config.conditions, config.split.by, universal)
+        return ProfiledProvider(provider, config.conditions, config.split.by, config.environment.are.universal)
 
     def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, MemoryProvider | None]:
         place = place_of(condition, self.fold, source)

@@ -35,7 +35,6 @@ SELF_RUNNING = ("are", "appworld")
 def open_self_running(name: str, file: ExperimentFile) -> SelfRunningEnvironment:
     """The environment with the settings from the file."""
     environment = file.config.environment
-    assert environment is not None
     return _open_are(file, environment) if name == "are" else _open_appworld(file, environment)
 
 
@@ -129,12 +128,12 @@ class OpenedExperiment:
     @property
     def runs_here(self) -> bool:
         """Does this process run the targets, rather than an outside runner or nobody?"""
-        return self.config.environment is not None and self.config.environment.runs is None
+        return self.config.environment.runs is None
 
     @cached_property
     def environments(self) -> dict[str, AnyEnvironment]:
         """By the name that runs will have. Empty if nothing is run here."""
-        if self.config.environment is None or not self.runs_here:
+        if not self.runs_here:
             return {}
         opened = [self._environment(name) for name in self.config.environment.names]
         return {environment.name: environment for environment in opened}
@@ -159,7 +158,7 @@ class OpenedExperiment:
     def are_run(self, keys: Iterable[str]) -> list[SplitTask]:
         """The tasks that the file wants run. Recorded runs of the others can still teach."""
         tasks = [self.tasks[key] for key in keys]
-        wanted = self.config.environment.tasks if self.config.environment else ()
+        wanted = self.config.environment.tasks
         if not wanted:
             return tasks
         self._check_patterns(wanted)
@@ -179,7 +178,7 @@ class OpenedExperiment:
         """The target of that table, in the form the environment needs."""
         target = self.config.targets[name]
         made = python_object(self.file.beside(target.python))() if target.kind == "python" else None
-        if self.config.environment is not None and self.config.environment.names == ("are",):
+        if self.config.environment.names == ("are",):
             return are_target(name, target, made)
         return made or self._openai_target(name, target)
 

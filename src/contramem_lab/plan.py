@@ -72,16 +72,11 @@ def _contradictions(file: ExperimentFile) -> Iterator[str]:
     config = file.config
     if not config.sources.paths and not config.sources.collect:
         yield "sources: there is nothing to learn from. Name recorded runs in paths, or targets in collect."
-    if config.environment is None:
-        if config.sources.collect:
-            yield "sources.collect: runs can be made only in an environment, and there is no [environment]."
-        if controls := [name for name in config.conditions.run if name in CONTROLS]:
-            yield f"conditions.run: {controls[0]} is a control for runs, and there is no [environment] to make them in."
-    elif not config.targets:
+    if not config.targets:
         yield "targets: there is an [environment] and nobody to run in it. Add a [targets.NAME] table."
     elif "none" not in config.conditions.run:
         yield "conditions.run: 'none' is missing; it is what the others are compared with."
-    if config.environment is not None and config.environment.runs is not None:
+    if config.environment.runs is not None:
         if "{condition}" not in config.environment.runs or "{target}" not in config.environment.runs:
             yield "environment.runs: write {condition} and {target} where they stand in the path."
         if controls := [name for name in config.conditions.run if name in CONTROLS]:
@@ -114,7 +109,7 @@ def _packages(file: ExperimentFile) -> Iterator[str]:
     for package in config.needs:
         if find_spec(package.partition(".")[0]) is None:
             yield f"package {package}: not installed"
-    if config.environment is not None and config.environment.runs is None:
+    if config.environment.runs is None:
         for name in config.environment.names:
             if ".py:" in name:
                 continue
@@ -143,7 +138,7 @@ def _data(file: ExperimentFile) -> Iterator[str]:
     for key, name in named:
         if not file.beside(name).exists():
             yield f"file for {key}: nothing at {file.beside(name)}"
-    for name in config.environment.names if config.environment and config.environment.runs is None else ():
+    for name in config.environment.names if config.environment.runs is None else ():
         if ".py:" in name and not file.beside(name.rpartition(":")[0]).exists():
             yield f"file for environment.names: nothing at {file.beside(name.rpartition(':')[0])}"
 
@@ -174,7 +169,7 @@ def _unset(wanted: dict[str, list[str]]) -> Iterator[str]:
 def later(file: ExperimentFile) -> Iterator[str]:
     """What an outside runner will need; memories can be built without it."""
     environment = file.config.environment
-    if environment is None or environment.runs is None:
+    if environment.runs is None:
         return
     for name in environment.names:
         try:
@@ -189,7 +184,7 @@ def later(file: ExperimentFile) -> Iterator[str]:
 
 
 def _runs_here(file: ExperimentFile) -> bool:
-    return file.config.environment is not None and file.config.environment.runs is None
+    return file.config.environment.runs is None
 
 
 def refuse_missing(file: ExperimentFile, absent: list[str]) -> None:
@@ -238,7 +233,6 @@ def jobs_to_test(opened: OpenedExperiment, folder: ResultFolder, builders: Seque
     Ordered by task, so that the results can be compared if somebody stops it: a task has its runs under all conditions
     or under none.
     """
-    assert opened.config.environment is not None
     arms = {builder.fold: list(_arms(opened, folder, builder)) for builder in builders}
     return [
         _job(opened, arm, task, trial)
@@ -275,7 +269,6 @@ def _job(opened: OpenedExperiment, arm: Arm, task: SplitTask, trial: int) -> Job
 
 def _inputs(opened: OpenedExperiment, arm: Arm, task: SplitTask, seed: int) -> str:
     environment = opened.config.environment
-    assert environment is not None
     target = opened.config.targets[arm.target]
     parts = [
         arm.memory,
@@ -329,7 +322,6 @@ def _calls(opened: OpenedExperiment, jobs: Sequence[Job]) -> int:
 
 
 def _limits(opened: OpenedExperiment, job: Job) -> Any:
-    assert opened.config.environment is not None
     return limits_of(opened.config.environment, opened.tasks[f"{job.environment}/{job.task_id}"].ability)
 
 

@@ -47,7 +47,7 @@ def layout_of(opened: OpenedExperiment, results: Results) -> Layout:
     """Targets and abilities in the order of the file."""
     config = opened.config
     there = {ability for cell in results.cells for ability in cell.by_ability}
-    named = (*config.split.abilities, *(config.environment.appworld.datasets if config.environment else ()))
+    named = (*config.split.abilities, *config.environment.appworld.datasets)
     abilities = [ability for ability in named if ability in there]
     sources = config.sources.collect or config.sources.only or tuple(config.targets)
     return Layout(
@@ -76,7 +76,7 @@ def report_page(opened: OpenedExperiment, results: Results, paper: Sequence[Sect
         notes.append("The split is by task: tasks of one scenario are on both sides.")
     sections = [
         Section("What was found",
-                tables=[table for table in tables(results) if table.label in ("success", "foresight")],
+                tables=[table for table in tables(results) if table.label == "success"],
                 listings=[_listing(results)] if results.not_made else (), notes=[*notes, *results.notes]),
         *_comparisons(results),
         *paper,
@@ -107,12 +107,6 @@ def headline(results: Results) -> str:
     for target, by_condition in results.comparisons.items():
         if "contramem" in by_condition:
             return f"{target}, contramem: {verdict(by_condition['contramem'])}"
-    ranked = sorted((row for row in results.foresight if row.share is not None), key=lambda row: -(row.share or 0))
-    if ranked:
-        best = ranked[0]
-        return (
-            f"{best.condition} orders {100 * (best.share or 0):.1f} % of {best.pairs} pairs of unseen runs correctly."
-        )
     return "No condition was compared."
 
 
@@ -121,8 +115,6 @@ def tables(results: Results) -> list[ReportTable]:
     tables_ = []
     if results.cells:
         tables_ += [success_table(results), runtime_table(results)]
-    if results.foresight:
-        tables_.append(foresight_table(results))
     if results.memories:
         tables_.append(construction_table(results))
     return tables_
@@ -236,22 +228,6 @@ def construction_table(results: Results) -> ReportTable:
         "SHA-256",
     )
     return ReportTable("Construction", header, rows, align="lrrlrlrrrrl", label="construction")
-
-
-def foresight_table(results: Results) -> ReportTable:
-    """If nothing was run: how well each memory orders recorded runs of unseen tasks."""
-    rows: list[Row] = [
-        [row.condition, number(row.share, 3), between(row.interval, scale=1, digits=3, sign=False), number(row.pairs),
-         number(row.tasks)]
-        for row in results.foresight
-    ]  # fmt: skip
-    return ReportTable(
-        "Foresight on recorded held-out runs",
-        ("Condition", "Ordered correctly", "95 % interval", "Pairs", "Tasks"),
-        rows,
-        notes=("The share of (passing, failing) pairs of one task that a memory orders correctly; 0.5 is chance.",),
-        label="foresight",
-    )
 
 
 def _comparisons(results: Results) -> Iterator[Section]:

@@ -16,9 +16,7 @@ from contramem.evaluate.compare import Comparison, compare
 from contramem.evaluate.pairs import Attempt
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
-from contramem_lab.condition import NotApplicable, median_source
-from contramem_lab.foresight import OrderedPairs, contests, order_pairs, share, share_interval
-from contramem_lab.memory import NO_MEMORY, Facts, MemoryBuilder, uses_own_runs
+from contramem_lab.memory import NO_MEMORY, Facts, MemoryBuilder
 from contramem_lab.opened import OpenedExperiment, paths_of
 from contramem_lab.split import Finder
 
@@ -56,17 +54,6 @@ class ArmResult:
 
 
 @dataclass(frozen=True)
-class ForesightResult:
-    """How well a memory orders recorded held-out runs; no share if it defines no order."""
-
-    condition: str
-    share: float | None
-    interval: tuple[float, float] | None
-    pairs: int
-    tasks: int
-
-
-@dataclass(frozen=True)
 class Results:
     """Everything that the report shows. The same runs and seed give the same results."""
 
@@ -76,7 +63,6 @@ class Results:
     """By target, then by condition: against `none`."""
     against_contramem: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
     """By target, then by condition: every other memory as the base, compared with contramem."""
-    foresight: tuple[ForesightResult, ...] = ()
     memories: tuple[Facts, ...] = ()
     not_made: tuple[str, ...] = ()
     """Conditions that these runs cannot make, and runs that do not exist yet, in words."""
@@ -196,7 +182,7 @@ def _total(attempts: Sequence[Attempt]) -> float | None:
 def read_outside_runs(opened: OpenedExperiment, builders: Sequence[MemoryBuilder]) -> Cells:
     """Runs left by an outside runner for the tested tasks. If there are none, an error says where they are expected."""
     environment = opened.config.environment
-    assert environment is not None and environment.runs is not None
+    assert environment.runs is not None
     is_tested = Finder(task for builder in builders for task in builder.tested)
     cells: dict[tuple[str, str], list[Trajectory]] = {}
     absent = []
@@ -216,50 +202,3 @@ def read_outside_runs(opened: OpenedExperiment, builders: Sequence[MemoryBuilder
             "yet at:\n  - " + "\n  - ".join(absent)
         )
     return cells
-
-
-def judge_recorded_runs(
-    opened: OpenedExperiment, builders: Sequence[MemoryBuilder], tell: Callable[[str, int, int], None]
-) -> Results:
-    """Without new runs: does each memory tell failing from passing runs of tasks it has not seen?"""
-    source = opened.config.conditions.target or median_source([run] for run in opened.recorded)
-    orders: dict[str, list[OrderedPairs]] = {}
-    memories: list[Facts] = []
-    names = opened.config.conditions.run
-    for builder in builders:
-        held_out = _group_by_task(opened, builder)
-        for number, condition in enumerate(names, 1):
-            facts, _ = builder.memory(condition, source if uses_own_runs(condition) else None)
-            memories.append(facts)
-            orders.setdefault(condition, [])
-            try:
-                judge = builder.build(condition, facts.target).judge
-            except NotApplicable:
-                judge = None
-            if judge is not None:
-                orders[condition] += [order_pairs(contest, judge(contest)) for contest in contests(held_out)]
-            tell("memories", builder.fold * len(names) + number, len(builders) * len(names))
-    rows = tuple(_foresight(condition, members, opened.config.seed) for condition, members in orders.items())
-    return Results(
-        opened.config.name, foresight=rows, memories=tuple(memories), not_made=tuple(_not_applicable(memories))
-    )
-
-
-def _group_by_task(opened: OpenedExperiment, builder: MemoryBuilder) -> list[list[Trajectory]]:
-    is_tested = Finder(builder.tested)
-    tasks: dict[str, list[Trajectory]] = {}
-    for run in opened.recorded:
-        if is_tested(run) is not None:
-            tasks.setdefault(run.task_key, []).append(run)
-    return [tasks[key] for key in sorted(tasks)]
-
-
-def _foresight(condition: str, orders: Sequence[OrderedPairs], seed: int) -> ForesightResult:
-    interval = share_interval(orders, Random(seed)) if orders else None
-    return ForesightResult(
-        condition,
-        share(orders),
-        None if interval is None else (interval.low, interval.high),
-        sum(order.pairs for order in orders),
-        len(orders),
-    )
