@@ -20,6 +20,9 @@ name = "authors"
 [sources]
 paths = ["runs"]
 {targets}
+[environment]
+names = ["bfcl/base"]
+runs = "there/{{condition}}/{{target}}"
 [conditions]
 run = ["none", "self", "contramem"]
 [construction]

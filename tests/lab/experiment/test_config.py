@@ -22,6 +22,9 @@ held_out = 2
 
 [conditions]
 run = ["none", "contramem"]
+
+[environment]
+names = ["bfcl/base"]
 """
 
 
@@ -29,7 +32,7 @@ def test_a_good_file_is_read_and_what_it_leaves_out_has_a_default():
     config = parse(GOOD, "small.toml")
     assert (config.name, config.seed, config.split.reference, config.split.by) == ("small", 7, 4, "scenario")
     assert config.conditions.run == ("none", "contramem")
-    assert config.environment is None
+    assert config.environment.concurrency == 2
 
 
 @pytest.mark.parametrize(
