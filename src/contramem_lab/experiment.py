@@ -285,25 +285,17 @@ def _perform(
     tell: Progress,
 ) -> None:
     """Make the missing runs."""
-    environment, to_do = opened.config.environment, jobs_to_do(jobs)
-    if not to_do:
+    if not (to_do := jobs_to_do(jobs)):
         return
     targets = {name: opened.target(name) for name in sorted({job.target for job in to_do})}
-    done = len(jobs) - len(to_do)
-    tell(stage, done, len(jobs))
 
     def perform(job: Job) -> Trajectory:
         return _run(opened, job, targets[job.target], provider_of(job))
 
-    def on_done(job: Job, run: Trajectory) -> None:
-        nonlocal done
-        done += 1
-        tell(stage, done, len(jobs))
-
     def on_problem(job: Job, error: TaskError) -> None:
         opened.unrunnable[_task_key(job)] = str(error)
 
-    perform_all(to_do, perform, environment.concurrency, on_done, on_problem)
+    perform_all(jobs, perform, opened.config.environment.concurrency, on_problem, tell, stage)
 
 
 def _task_key(job: Job) -> str:

@@ -208,11 +208,12 @@ class StoppedError(Exception):
 
 
 def perform_all(
-    jobs: Sequence[Job],
+    all_jobs: Sequence[Job],
     perform: Perform,
     concurrency: int,
-    on_done: Callable[[Job, Trajectory], None],
     on_problem: Callable[[Job, TaskError], None],
+    tell: Progress,
+    stage: str = "runs",
 ) -> None:
     """Do what is not done yet, `concurrency` at a time. A task that cannot be run goes to `on_problem`; the others
     continue.
@@ -220,6 +221,9 @@ def perform_all(
     Raises StoppedError on Ctrl-C and for errors that every further run would also meet: a target that does not answer,
     a full disk.
     """
+    jobs = jobs_to_do(all_jobs)
+    before = len(all_jobs) - len(jobs)
+    tell(stage, before, len(all_jobs))
     todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         todo.put(job)
@@ -242,7 +246,7 @@ def perform_all(
             if isinstance(result, BaseException):
                 raise result
             done += 1
-            on_done(job, result)
+            tell(stage, before + done, len(all_jobs))
     except KeyboardInterrupt:
         raise StoppedError(done, len(jobs) - done) from None
     finally:
@@ -320,18 +324,7 @@ class Batch:
         others."""
         jobs = [self._job(task_id, trial) for trial in range(self.trials) for task_id in task_ids]
         problems: list[str] = []
-        done = len(jobs) - len(jobs_to_do(jobs))
-        tell("runs", done, len(jobs))
-
-        def on_done(job: Job, run: Trajectory) -> None:
-            nonlocal done
-            done += 1
-            tell("runs", done, len(jobs))
-
-        def on_problem(job: Job, error: TaskError) -> None:
-            problems.append(str(error))
-
-        perform_all(jobs_to_do(jobs), self._perform, self.concurrency, on_done, on_problem)
+        perform_all(jobs, self._perform, self.concurrency, lambda job, error: problems.append(str(error)), tell)
         return list(read_traces([job.path for job in jobs if job.is_done])), problems
 
     def _job(self, task_id: str, trial: int) -> Job:
