@@ -116,7 +116,7 @@ def foresight(
     from contextlib import ExitStack
     from random import Random
 
-    from contramem.bank.locate import load_bank
+    from contramem.bank.frozen import load_bank
     from contramem_lab.foresight import foresight as order_runs
 
     cards = load_bank(bank)[0]
