@@ -95,9 +95,22 @@ def test_what_only_looks_like_a_log_is_not_claimed(tmp_path: Path, name: str, co
 def test_without_the_package_the_problem_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
-    runs, reading = read(tmp_path, sample())
-    assert runs == []
+    with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+    reading = read_traces([tmp_path])
+    assert list(reading) == []
     assert "install contramem[inspect]" in reading.problems[0].hint
+
+
+def test_a_plain_log_reads_the_same_without_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inspect_ai: Any, shared_data: Path
+) -> None:
+    (tmp_path / "log.json").write_text(json.dumps(log(sample(), sample(2))))
+    files = [tmp_path / "log.json", *sorted((shared_data / "formats" / "inspect").glob("*.json"))]
+    by_package = list(read_traces(files))
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    assert list(read_traces(files)) == by_package
 
 
 def test_a_sample_is_a_run(tmp_path: Path, inspect_ai: Any) -> None:

@@ -1,4 +1,5 @@
-"""Inspect logs (`.eval`, `.json`), through the `inspect-ai` package: only it reads every version and compression.
+"""Inspect logs (`.eval`, `.json`), through the `inspect-ai` package: only it reads every version and compression. Plain
+`.json` logs are read without it as well.
 
 A log is one task and one model; a run is one sample in one epoch. Samples are read one at a time.
 """
@@ -9,16 +10,18 @@ import importlib
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
 from contramem.traces.decoding import number
 from contramem.traces.files import TraceFile
-from contramem.traces.normalize import Recorder
+from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Reading, ReadOptions, each_run
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Tool, Trajectory
 
+_REFERENCES = ("attachment://", "tc://")
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
@@ -30,7 +33,7 @@ def is_inspect(file: TraceFile) -> bool:
 
 
 def read_inspect(file: TraceFile, options: ReadOptions) -> Reading:
-    log = _log_module()
+    log = _log_module(is_needed=file.ending == ".eval")
     header, samples = _translate_errors(_of_archive if file.ending == ".eval" else _of_document, log, file)
     return each_run(file, samples, lambda sample, at: _trajectory(sample, header, Origin(file.origin, at), options))
 
@@ -45,11 +48,13 @@ def _is_log_archive(file: TraceFile) -> bool:
     return bool(names & {"header.json", "_journal/start.json"})
 
 
-def _log_module() -> Any:
+def _log_module(is_needed: bool) -> Any:
     try:
         return importlib.import_module("inspect_ai.log")
     except ImportError as error:
         if "inspect_ai" in str(error.name):
+            if not is_needed:
+                return None
             raise TraceError("is an Inspect log", "To read those, install contramem[inspect].") from None
         raise TraceError(f"cannot be read because inspect-ai does not import ({error})", "Reinstall it.") from None
 
@@ -87,6 +92,8 @@ def _of_document(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[s
     rows = list(document.get("samples") or ())
 
     def resolve(raw: Any) -> Any:
+        if log is None:
+            return _plain_sample(raw)
         sample = log.resolve_sample_events_data(log.EvalSample.model_validate(raw))
         return log.resolve_sample_attachments(sample, True)
 
@@ -96,6 +103,51 @@ def _of_document(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[s
             yield f"{raw['id']}_epoch_{raw.get('epoch')}" if is_sample else str(index), _attempt(resolve, raw)
 
     return header, samples()
+
+
+_RAW = ("arguments", "result", "value", "parameters")
+"""Fields whose objects are values, not parts of a log."""
+
+
+class _Plain(dict[str, Any]):
+    """An object of a log as JSON has it, with its fields as the attributes that the package gives them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "text":
+            return text_of(self.get("content"))
+        value = self.get(name)
+        if name == "timestamp" and isinstance(value, str):
+            return datetime.fromisoformat(value)
+        return value if name in _RAW else _wrap(value)
+
+
+def _wrap(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_wrap(item) for item in value]
+    return (
+        _Plain({key: _wrap(item) if key not in _RAW else item for key, item in value.items()})
+        if isinstance(value, dict)
+        else value
+    )
+
+
+def _plain_sample(raw: Any) -> Any:
+    """A sample of a plain log, with the attachments in their places."""
+    if raw.get("events_data"):
+        raise TraceError("keeps its messages in a pool", "To read it, install contramem[inspect].")
+    if "transcript" in raw:  # as the first versions kept them
+        raw = {**(raw["transcript"] or {}), **raw}
+    attached = raw.get("attachments") or raw.get("content") or {}
+    return _wrap(_attach(raw, attached) if attached else raw)
+
+
+def _attach(value: Any, attached: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _attach(item, attached) for key, item in value.items() if key != "attachments"}
+    if isinstance(value, list):
+        return [_attach(item, attached) for item in value]
+    is_reference = isinstance(value, str) and value.startswith(_REFERENCES)
+    return attached.get(value.partition("://")[2], value) if is_reference else value
 
 
 def _translate_errors(function: Any, *arguments: Any, **options: Any) -> Any:
@@ -279,6 +331,7 @@ def _tools(sample: Any, recorder: Recorder) -> tuple[Tool, ...]:
             continue
         for info in event.tools:
             if info.name not in tools:
-                parameters = info.parameters.model_dump(exclude_none=True, mode="json")
+                given = info.parameters
+                parameters = given if isinstance(given, dict) else given.model_dump(exclude_none=True, mode="json")
                 tools[info.name] = recorder.naming.tool(info.name, info.description, parameters)
     return tuple(tools.values())
