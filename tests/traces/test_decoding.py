@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from contramem.errors import TraceError
-from contramem.traces import decoding
-from contramem.traces.decoding import count_values, decode
+from contramem.traces import files
+from contramem.traces.files import count_values, decode
 
 
 def test_a_value_of_very_many_small_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "MAX_VALUES", 1000)
+    monkeypatch.setattr(files, "MAX_VALUES", 1000)
     assert decode(b"[" + b"[]," * 400 + b"1]") == [*([[]] * 400), 1]
     with pytest.raises(TraceError, match="values"):
         decode(b"[" + b"[]," * 600 + b"1]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.traces.encodings import is_foreign, to_utf8
+from contramem.traces.files import is_foreign, to_utf8
 
 TEXT = '{"task": "Größe"}\n'
 

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces import files
-from contramem.traces.decoding import decode, number
-from contramem.traces.files import TraceFile, is_archive, unpack, zstd
+from contramem.traces.files import TraceFile, decode, is_archive, number, unpack, zstd
 from contramem.traces.read import read_traces
 
 LINES = b'{"n": 1}\n\n{"n": 2}\n'

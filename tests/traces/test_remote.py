@@ -10,8 +10,8 @@ import pytest
 from tests.made_runs import call, run
 
 from contramem.errors import UsageError
+from contramem.traces.files import url_of
 from contramem.traces.read import read_traces
-from contramem.traces.remote import url_of
 from contramem.traces.write import write_traces
 
 fsspec = pytest.importorskip("fsspec", reason="the extra `cloud` is not installed")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tests.made_runs import call, run
 
-from contramem.traces.read import read_traces
-from contramem.traces.shorten import MAX_EVENTS, shorten
+from contramem.traces.read import MAX_EVENTS, read_traces, shorten
 from contramem.traces.write import write_traces
 
 

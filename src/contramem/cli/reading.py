@@ -19,10 +19,9 @@ from contramem.errors import UsageError
 from contramem.traces.doctor import ReadingVerdict, judge_reading
 from contramem.traces.effects import read_effects
 from contramem.traces.map import check_location, is_location, read_map
-from contramem.traces.outcomes import read_outcomes
+from contramem.traces.outcomes import RULES, read_outcomes
 from contramem.traces.read import TraceReading, read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
-from contramem.traces.session_rules import RULES
 from contramem.traces.trajectory import Tool, Trajectory
 
 if TYPE_CHECKING:

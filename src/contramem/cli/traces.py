@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -27,7 +28,6 @@ from contramem.cli.reading import (
     show_reading,
 )
 from contramem.errors import UsageError
-from contramem.traces.discover import discover_sessions
 from contramem.traces.doctor import Diagnosis, diagnose, judge_reading, outcome_candidates, read_once, said_at
 from contramem.traces.map import write_map
 from contramem.traces.read import TraceReading
@@ -66,7 +66,7 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, as_jso
 
 
 def _discover(as_json: bool) -> None:
-    folders = discover_sessions(Path.home())
+    folders = _discover_sessions(Path.home())
     if as_json:
         print_json([{**folder._asdict(), "folder": str(folder.folder)} for folder in folders])
         return
@@ -77,6 +77,37 @@ def _discover(as_json: bool) -> None:
             f"{folder.agent:<12} {plural(folder.sessions, 'session'):>12} {folder.bytes / 1e6:8.1f} MB  {folder.folder}"
         )
     click.echo(f"Read one with: contramem traces {shlex.quote(str(folders[0].folder))} --rule tests")
+
+
+class SessionFolder(NamedTuple):
+    """Sessions in one folder: a project of Claude Code or Gemini CLI, or a month of Codex."""
+
+    agent: str
+    folder: Path
+    sessions: int
+    bytes: int
+    newest: float
+    """Seconds since 1970."""
+
+
+def _discover_sessions(home: Path, environment: Mapping[str, str] = os.environ) -> list[SessionFolder]:
+    """The projects of Claude Code and Gemini CLI and the months of Codex, the newest first."""
+    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
+    folders = [
+        *_session_folders("claude-code", claude, "*", "*.jsonl"),
+        *_session_folders("codex", codex, "*/*", "**/rollout-*.jsonl*"),
+        *_session_folders("gemini-cli", home / ".gemini" / "tmp", "*", "chats/session-*.json*"),
+    ]
+    return sorted(folders, key=lambda folder: (-folder.newest, str(folder.folder)))
+
+
+def _session_folders(agent: str, root: Path, folders: str, files: str) -> Iterator[SessionFolder]:
+    for folder in sorted(root.glob(folders)) if root.is_dir() else ():
+        sizes = [path.stat() for path in folder.glob(files) if path.is_file() and not path.name.startswith("agent-")]
+        if sizes:
+            newest = max(size.st_mtime for size in sizes)
+            yield SessionFolder(agent, folder, len(sizes), sum(size.st_size for size in sizes), newest)
 
 
 def _as_json(runs: TraceReading) -> dict[str, Any]:

@@ -20,10 +20,9 @@ from zlib import crc32
 from contramem.collection.cache import Job, digest_code, digest_parts
 from contramem.collection.runs import Collection, EncodedRun
 from contramem.engine import SERIAL, Engine
-from contramem.traces.files import is_archive
+from contramem.traces.files import is_archive, url_of
 from contramem.traces.read import FoundFile, TraceReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.remote import url_of
 from contramem.traces.report import ReadingReport
 from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Trajectory

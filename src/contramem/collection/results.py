@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.traces.decoding import parse_python
+from contramem.traces.files import parse_python
 
 MAX_LITERAL_CHARS = 20_000
 """Longer Python reprs stay text: parsing them costs more than it gains."""

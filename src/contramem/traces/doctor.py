@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
-from contramem.traces.outcomes import read_outcomes
+from contramem.traces.outcomes import read_outcomes, verdict_of
 from contramem.traces.read import TraceReading, readers
 from contramem.traces.readers.steps import TABLE_ENDINGS
 from contramem.traces.report import MAX_FOLDERS, ReadingReport
@@ -24,7 +24,6 @@ from contramem.traces.run_content import content_digest
 from contramem.traces.shell import is_program
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import ATTEMPT, OWN_LOGS, UnknownFile, describe_unknown
-from contramem.traces.verdict_files import verdict_of
 
 Severity: TypeAlias = Literal["grave", "note"]
 ENOUGH = 5

@@ -1,29 +1,33 @@
-"""Files as readers see them: decompressed, decoded once, with access to neighbouring files; archives unpacked
-safely."""
+"""Files as readers see them: decompressed, decoded once, with access to neighbouring files; archives unpacked safely;
+what lies in object storage; nearly valid JSON and other encodings."""
 
 from __future__ import annotations
 
+import ast
 import bz2
 import errno
 import gzip
 import io
 import lzma
+import math
 import os
+import re
 import stat
 import sys
 import tarfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Literal
 
-from contramem.errors import TraceError
+import msgspec
+
+from contramem.errors import TraceError, UsageError
 from contramem.scratch import ScratchFolder
-from contramem.traces.decoding import decode, is_json
-from contramem.traces.encodings import is_foreign, to_utf8
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -363,3 +367,169 @@ def _create(target: Path) -> IO[bytes]:
 def find_separator(table: str) -> str:
     """What separates the columns of a CSV table: spreadsheets of many countries write semicolons."""
     return max(",;\t", key=table.partition("\n")[0].count)
+
+
+# Runs in object storage, named by URL (`s3://bucket/runs`, `gs://bucket/run.jsonl`), through fsspec
+
+# One letter is a Windows drive. A path object writes `s3://bucket` as `s3:/bucket`.
+_URL = re.compile(r"([a-z][a-z0-9+.\-]+):/{1,2}([^/].*)", re.IGNORECASE)
+
+
+def url_of(path: Path | str) -> str | None:
+    """The URL that a path stands for; None for a path of this machine."""
+    match = _URL.fullmatch(str(path))
+    return f"{match[1].lower()}://{match[2]}" if match else None
+
+
+@contextmanager
+def download(url: str) -> Iterator[Path]:
+    """A temporary folder with the files under a URL. Verdicts that lie beside runs are there too."""
+    with ScratchFolder("download") as folder:
+        files, prefix = _open(url)
+        try:
+            names = files.find(prefix)
+            for name in names:
+                inside = name[len(prefix) :].strip("/") or name.rpartition("/")[2]
+                place = Path(folder, *(part for part in inside.split("/") if part not in ("", ".", "..")))
+                place.parent.mkdir(parents=True, exist_ok=True)
+                files.get_file(name, str(place))
+        except Exception as error:  # every storage has exceptions of its own
+            raise UsageError(f"{url}: cannot be read ({error}).") from error
+        if not names:
+            raise UsageError(f"{url}: there is no such file or folder.")
+        yield folder
+
+
+def _open(url: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+
+        files, prefix = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        raise UsageError(f"{url}: object storage needs pip install 'contramem[cloud]' ({error}).") from None
+    except ValueError as error:
+        raise UsageError(f"{url}: {error}.") from None
+    return files, prefix
+
+
+# Encodings of JSON files other than UTF-8 with line feeds
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_ENCODINGS = (
+    (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
+    (b"{\x00\x00\x00", "utf-32-le"), (b"[\x00\x00\x00", "utf-32-le"), (b"{\x00", "utf-16-le"), (b"[\x00", "utf-16-le"),
+    (b"\x00\x00\x00{", "utf-32-be"), (b"\x00\x00\x00[", "utf-32-be"), (b"\x00{", "utf-16-be"), (b"\x00[", "utf-16-be"),
+)  # fmt: skip
+"""The first bytes of a JSON file, and the encoding they reveal."""
+
+
+def is_foreign(beginning: bytes) -> bool:
+    """Is this the beginning of a file that is not UTF-8, or whose lines end with carriage returns alone?"""
+    is_old_mac = b"\r" in beginning and b"\n" not in beginning
+    return is_old_mac or beginning.startswith((_UTF8_MARK, *(mark for mark, _ in _ENCODINGS)))
+
+
+def to_utf8(content: bytes) -> bytes:
+    """`content` as UTF-8 with line feeds, whichever way it was written."""
+    encoding = next((name for mark, name in _ENCODINGS if content.startswith(mark)), None)
+    if encoding is not None:
+        content = content.decode(encoding, "replace").encode()
+    content = content.removeprefix(_UTF8_MARK)
+    # A carriage return inside a value is written as an escape, so these end lines.
+    return content.replace(b"\r", b"\n") if b"\r" in content and b"\n" not in content else content
+
+
+# JSON as found in traces: nearly valid JSON is read, and JSON made to fill the memory is refused
+
+MAX_VALUES = 6_000_000
+"""In one JSON value. An empty list of three characters takes 64 bytes in memory, so a limit in bytes is not enough."""
+
+MAX_LITERAL_DEPTH = 60
+"""Of a value in Python's spelling. Results nested deeper than 64 are refused, and one may hold such a value."""
+
+_decode = msgspec.json.Decoder().decode
+
+
+def decode(content: bytes) -> Any:
+    """JSON, leniently: `NaN` and `Infinity`, which Python writes, and numbers beyond all bounds are read as null."""
+    if len(content) > MAX_VALUES and count_values(content) > MAX_VALUES:
+        what = f"holds more than {MAX_VALUES // 10**6} million values"
+        raise TraceError(what, "Is this one run? Split it into JSON lines, or leave it out.")
+    try:
+        return _decode(content)
+    except RecursionError:
+        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _decode_leniently(content, error)
+
+
+def _decode_leniently(content: bytes, error: Exception) -> Any:
+    import json  # only files that the fast decoder refuses pay for it
+
+    try:
+        value = json.loads(content, parse_constant=lambda name: None, parse_float=number)
+        # Halves of surrogate pairs, which JSON can spell and UTF-8 cannot, become question marks on the way out.
+        return _decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
+    except ValueError:
+        what = "is empty" if not content.strip() else f"is not valid JSON ({error})"
+        raise TraceError(what, "Is the file complete?") from None
+
+
+def count_values(content: bytes) -> int:
+    """At most so many values: commas and brackets inside of texts are counted too."""
+    return content.count(b",") + content.count(b"[") + content.count(b"{")
+
+
+def is_json(content: bytes) -> bool:
+    """Is it a JSON value, and nothing else?"""
+    try:
+        _decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def number(value: object) -> float | None:
+    """A finite number, or None. Booleans are not numbers, and scores exported as text still count."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        as_float = float(value)
+    except OverflowError:
+        return None
+    return as_float if math.isfinite(as_float) else None
+
+
+def parse_python(text: str, mode: Literal["eval", "exec"] = "exec") -> Any:
+    """The syntax tree of code or of a value that a trace holds. It is read and never run, and what Python would warn
+    its author of is nobody's business here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode=mode)
+
+
+def read_literal(text: str) -> Any:
+    """A value in Python's spelling, as JSON has it. Raises what `ast.literal_eval` raises."""
+    return plain_value(ast.literal_eval(parse_python(text.lstrip(" \t"), "eval")))
+
+
+def plain_value(value: Any, depth: int = MAX_LITERAL_DEPTH) -> Any:
+    """The value as JSON has it. Raises ValueError if it is nested too deeply."""
+    if depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {str(key): plain_value(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain_value(item, depth - 1) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if value is None or isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
+        return value
+    return str(value)

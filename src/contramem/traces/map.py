@@ -21,8 +21,8 @@ import msgspec
 
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
+from contramem.traces.outcomes import VERDICTS, VerdictField, verdict_fields, verdict_in_document, verdict_of
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.verdict_files import VERDICTS, VerdictField, verdict_fields, verdict_in_document, verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""

@@ -15,20 +15,18 @@ from typing import NamedTuple
 import msgspec
 
 from contramem.errors import TraceError, UsageError, nearest
-from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, is_archive, unpack
+from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, download, is_archive, unpack, url_of
 from contramem.traces.map import apply_locations
-from contramem.traces.outcomes import OutcomeRows
+from contramem.traces.outcomes import OutcomeRows, VerdictsBeside, judge_by_rule
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
-from contramem.traces.remote import download, url_of
 from contramem.traces.report import MAX_FOLDERS, OutcomeFrom, ReadingReport
 from contramem.traces.sanitize import sanitize
-from contramem.traces.session_rules import judge_by_rule
-from contramem.traces.shorten import MAX_EVENTS, shorten
-from contramem.traces.trajectory import Trajectory
+from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.unknown import ATTEMPT, OWN_LOGS, describe_unknown
-from contramem.traces.verdicts import VerdictsBeside
 
+MAX_EVENTS = 4_000
+"""Of one run. Three quarters are kept from its beginning and one from its end."""
 LINES_LOOKED_AT = 5
 PATHS_LOOKED_AT = 5_000
 """Of so many files, evenly drawn, the names say how folders are used."""
@@ -286,6 +284,18 @@ class TraceReading(ReadingReport):
             what = f"has {len(trajectory.events):,} events, of which {MAX_EVENTS:,} are read: its beginning and its end"
             self.report(Problem(str(trajectory.origin), what))
         return short
+
+
+def shorten(trajectory: Trajectory, max_events: int = MAX_EVENTS) -> Trajectory:
+    """The beginning and the end of a run that has more events, with a note of how many are missing between them."""
+    left_out = len(trajectory.events) - max_events
+    if left_out <= 0:
+        return trajectory
+    first = max_events * 3 // 4
+    gap = trajectory.events[first]
+    note = Event(gap.position, "environment", "notification", f"{left_out} events of this run were left out here.")
+    events = (*trajectory.events[:first], note, *trajectory.events[first + left_out + 1 :])
+    return msgspec.structs.replace(trajectory, events=events)
 
 
 def folders_of_sources(paths: Sequence[tuple[str, ...]]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
+from contramem.traces.outcomes import verdict_fields, verdict_of
 from contramem.traces.readers.records import scalars_around
 from contramem.traces.readers.steps import (
     RUN_NAMES,
@@ -24,7 +25,6 @@ from contramem.traces.readers.steps import (
     table_records,
     unpack_payload,
 )
-from contramem.traces.verdict_files import verdict_fields, verdict_of
 
 MAX_DEPTH = 4
 ATTEMPT = re.compile(r"(?i:run|trial|attempt|try|seed|sample|rep|iter|iteration|episode)?[-_. ]?\d+")

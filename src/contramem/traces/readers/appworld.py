@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import parse_python, read_literal
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, parse_python, read_literal
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Reading, ReadOptions, each_run
 from contramem.traces.trajectory import Origin, Outcome, Trajectory

@@ -20,8 +20,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number, read_literal
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number, read_literal
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import whole

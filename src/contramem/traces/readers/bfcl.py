@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode, parse_python, plain_value
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, decode, parse_python, plain_value
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Reading, ReadOptions, each_run
 from contramem.traces.readers.messages import whole
@@ -86,14 +85,11 @@ def _of_score(row: Mapping[str, Any]) -> int:
 
 
 def _calls(result: Any) -> Iterator[tuple[str, Any]]:
-    """The calls in a reply: objects of a name and its arguments, or calls as Python, which is read and never run.
-    Of several turns, those of all of them."""
+    """The calls in a reply: a list of objects of a name and its arguments, or calls as Python, which is read and never
+    run. Of several turns, those of all of them. An object alone is what a provider said instead of a reply."""
     if isinstance(result, list):
         for item in result:
-            yield from _calls(item)
-    elif isinstance(result, dict):
-        for name, given in result.items():
-            yield str(name), given
+            yield from ((str(name), given) for name, given in item.items()) if isinstance(item, dict) else _calls(item)
     elif isinstance(result, str):
         yield from _written_calls(result)
 

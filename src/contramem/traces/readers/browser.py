@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, decode
 from contramem.traces.map import at
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, first_of

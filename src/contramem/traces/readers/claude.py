@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from contramem.traces.decoding import number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import CODING_SESSION, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import Meter, has_anthropic_blocks, record_content

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode
+from contramem.traces.files import decode
 from contramem.traces.normalize import text_of
 from contramem.traces.readers.frameworks import (
     from_langchain,

@@ -10,12 +10,12 @@ from typing import Any
 from contramem.traces.files import TraceFile
 from contramem.traces.map import FIELDS, at
 from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.outcomes import verdict_of
 from contramem.traces.reader import Reading, ReadOptions, each_run, first_of
 from contramem.traces.readers.chat import ChatMessages, Dialect, Message
 from contramem.traces.readers.messages import Meter, call_entry, record_call, tool_message
 from contramem.traces.readers.records import label, read_records
 from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
-from contramem.traces.verdict_files import verdict_of
 
 # LangChain and LangGraph: `messages_to_dict`, `dumpd`/`dumps`, `model_dump`, and LangGraph state values.
 #

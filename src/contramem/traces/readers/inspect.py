@@ -15,8 +15,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Reading, ReadOptions, each_run
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Tool, Trajectory

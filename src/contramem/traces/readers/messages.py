@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode, number
+from contramem.traces.files import decode, number
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.plain_names import plain_label
 from contramem.traces.trajectory import Actor, RunUsage

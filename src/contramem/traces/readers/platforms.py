@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import read_literal
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, read_literal
 from contramem.traces.map import at
 from contramem.traces.reader import Reading, ReadOptions
 from contramem.traces.readers.dialects import Span, SpanCall, is_model, is_tool, json_of, messages_in, messages_of

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode, number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, decode, number
 from contramem.traces.map import FIELDS, FieldMap
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
 from contramem.traces.reader import Problem, Reading, ReadOptions, SkippedRun, each_run

@@ -16,9 +16,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, check_depth
+from contramem.traces.outcomes import verdict_of
 from contramem.traces.reader import WRONG_SHAPE, Problem, Reading, ReadOptions, SkippedRun, each_run, first_of
 from contramem.traces.readers.dialects import (
     Span,
@@ -34,7 +34,6 @@ from contramem.traces.readers.dialects import (
 from contramem.traces.readers.messages import sum_numbers, whole
 from contramem.traces.readers.records import tools_of
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Tool, Trajectory, digest
-from contramem.traces.verdict_files import verdict_of
 
 Spans = Iterable[tuple[object, Span | TraceError]]
 """(position, span); a TraceError for anything that is not a span."""

@@ -23,8 +23,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode, parse_python, plain_value
-from contramem.traces.files import TraceFile, find_separator
+from contramem.traces.files import TraceFile, decode, find_separator, parse_python, plain_value
 from contramem.traces.map import ABSENT, STEP_FIELDS, rows_at, value_at
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Reading, ReadOptions, first_of

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import decode, number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, decode, number
 from contramem.traces.map import at
 from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.outcomes import verdict_of
 from contramem.traces.reader import CODING_SESSION, Reading, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import call_entry, is_message, record_message, tool_message, whole
 from contramem.traces.readers.records import first_messages, label, read_records
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory, digest
-from contramem.traces.verdict_files import verdict_of
 
 Event = Mapping[str, Any]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, Reading, ReadOptions, SkippedRun, each_run, first_of
 from contramem.traces.readers.messages import Meter, record_call, unknown_role

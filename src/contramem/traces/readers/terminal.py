@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.decoding import number
-from contramem.traces.files import TraceFile
+from contramem.traces.files import TraceFile, number
 from contramem.traces.map import at
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, each_run
