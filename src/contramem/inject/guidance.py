@@ -35,8 +35,8 @@ OBLIGATIONS = "inject/prompts/obligations.jinja"
 REPEATED_CALL = "inject/prompts/repeated_call.jinja"
 TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
 DESCRIPTION_TOKENS = 80
-FULL_SHARE = 0.5
-"""The share of the budget for cards in full, if not every skill has room."""
+FUNCTION_SHARE = 0.25
+"""The share of the budget for Function Cards, if not every skill has room."""
 NEW_WORDS = 0.2
 """A completion condition adds something to the rule if at least this share of its words is new."""
 MAX_LISTED = 500
@@ -126,6 +126,9 @@ class Size(NamedTuple):
 
     def __sub__(self, other: Size) -> Size:
         return Size(self.tokens - other.tokens, self.words - other.words)
+
+    def part(self, share: float) -> Size:
+        return Size(int(share * self.tokens), int(share * self.words))
 
     def fits(self, limit: Size) -> bool:
         return self.tokens <= limit.tokens and self.words <= limit.words
@@ -352,7 +355,6 @@ class Writer:
         full = [] if profile.brief else [self._text(hit.card, lean=True) for hit in retrieval.skills]
         texts = [text for _, text in functions]
         skills = retrieval.usable.skills
-        count, counts, rules = len(full), [0], None
         if self._least_size(skills, shown.union([text.card_id for text in full])).fits(room):
             for count in range(len(full), -1, -1):
                 rules = self._all_rules(skills, shown.union([text.card_id for text in full[:count]]))
@@ -361,36 +363,15 @@ class Writer:
                 left = room - rules.size - frame.rules_size if rules.lines else room
                 counts = fit([*full[:count], *texts], left)
                 if Size(0, 0).fits(left) and all(counts[:count]):
-                    break
-            else:
-                rules = None
-        if rules is None:
-            count, counts, rules = self._best(retrieval, profile, full, texts, shown)
-        hits = (*retrieval.skills[:count], *(hit for hit, _ in functions))
-        return frame.fill(hits, [*full[:count], *texts], counts, count, rules, retrieval.note)
-
-    def _best(
-        self,
-        retrieval: Retrieval,
-        profile: Profile,
-        full: Sequence[CardText],
-        functions: Sequence[CardText],
-        shown: frozenset[str],
-    ) -> tuple[int, list[int], RuleList]:
-        """If there is no room for every skill: how many skills in full, how many lines of each card, and the best
-        of the others."""
-        frame = _start_frame(profile.brief)
-        room = frame.room(profile, bool(functions)) - frame.rules_size
-        counts = fit([*full, *functions], Size(int(FULL_SHARE * room.tokens), int(FULL_SHARE * room.words)))
-        for text, lines in zip([*full, *functions], counts, strict=True):
+                    hits = (*retrieval.skills[:count], *(hit for hit, _ in functions))
+                    return frame.fill(hits, [*full[:count], *texts], counts, count, rules, retrieval.note)
+        counts = fit(texts, room.part(FUNCTION_SHARE))
+        for text, lines in zip(texts, counts, strict=True):
             room -= text.upto[lines] if lines else Size(0, 0)
-        assert retrieval.usable is not None
-        whole = {text.card_id for text, lines in zip(full, counts, strict=False) if lines}
-        if profile.brief:
-            ranked = [hit.card for hit in retrieval.skills if isinstance(hit.card, SkillCard)]
-        else:
-            ranked = retrieval.usable.best(MAX_RANKED)
-        return len(full), counts, self._fitting(ranked, shown.union(whole), room)
+        found = [hit.card for hit in retrieval.skills if isinstance(hit.card, SkillCard)]
+        ranked = found if profile.brief else retrieval.usable.best(MAX_RANKED)
+        rules = self._fitting(ranked, shown, room - frame.rules_size)
+        return frame.fill([hit for hit, _ in functions], texts, counts, 0, rules, retrieval.note)
 
     def rules_about(self, cards: Iterable[SkillCard], function: str, budget_tokens: int) -> Guidance:
         """Skills about a function as one sentence each, as many as fit into the budget."""
@@ -407,10 +388,8 @@ class Writer:
         if skills not in self._sizes:
             lines = map(self._line, skills.cards[:MAX_LISTED])
             self._sizes[skills] = sum([line.size for line in lines], Size(0, 0))
-        of_shown = [
-            self._lines[card_id].size for card_id in shown if card_id in skills.deciding and card_id in self._lines
-        ]
-        return self._sizes[skills] - sum(of_shown, Size(0, 0))
+        listed = [self._lines[card_id] for card_id in shown if card_id in skills.ids and card_id in self._lines]
+        return self._sizes[skills] - sum([line.size for line in listed], Size(0, 0))
 
     def _all_rules(self, skills: SkillSet, shown: frozenset[str]) -> RuleList:
         """Every skill that was not shown, as a sentence."""

@@ -192,6 +192,7 @@ class Run:
         self._turns = CardTurns()
         self._described: dict[str, str] = {}
         self._reminded = False
+        self._called: set[str] = set()
         self._lock = Lock()
         self.guidance: Guidance = (
             nothing("this run is held out" if withheld == "holdout" else f"{OFF} is set")
@@ -252,7 +253,7 @@ class Run:
         """
         card = self._find(function_called(function, arguments))
         call = make_call(function, arguments, self._retriever.names)
-        rules = self._rules_about(call.function or function, MAX_RULES)
+        rules = self._rules_of(call.function or function)
         guidance = together(together(self._card_before(card, arguments), rules), self._warning(call))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
@@ -291,7 +292,7 @@ class Run:
         failed = event.result is not None and event.result.error is not None
         call = make_call(event.function or "", event.arguments, self._retriever.names)
         skills = None if failed else self._show_objecting(call, "after")
-        rules = None if failed else self._rules_about(call.function or "", MAX_RULES)
+        rules = None if failed else self._rules_of(call.function or "")
         with self._lock:
             objections = self._shown.monitor.find_objections(call) if self._reminds and not failed else ()
         broken = self.observe(event)
@@ -326,12 +327,19 @@ class Run:
             self._shown.add(guidance, [card for card in cards if card.card_id in guidance.card_ids])
         return guidance or None
 
+    def _rules_of(self, function: str) -> Guidance | None:
+        """With the first call of a function: the skills about it that were not shown yet."""
+        with self._lock:
+            first = function not in self._called
+            self._called.add(function)
+        return self._rules_about(function, MAX_RULES) if first else None
+
     def _rules_about(self, function: str, most: int) -> Guidance | None:
         """The skills about a function that were not shown yet, as one sentence each, the best for the request first."""
         if self.retrieval is None or self.retrieval.usable is None or self.profile.before_call == "never":
             return None
         with self._lock:
-            cards = self.retrieval.usable.about(function, self._shown.ids)[:most]
+            cards = self.retrieval.usable.about(function, self._shown.ids, most)
             if not cards:
                 return None
             guidance = self._writer.rules_about(cards, function, self.profile.call_budget_tokens)

@@ -88,9 +88,9 @@ class CardIndex:
         fits = (relevance >= least if least > 0 else relevance > 0).nonzero()[0]
         return Ranking(tuple(words), frozenset(app.lower() for app in apps), relevance, fits, profile.prior)
 
-    def only(self, numbers: Integers, wanted: Iterable[int]) -> Integers:
+    def only(self, numbers: Integers, wanted: Integers | Sequence[int]) -> Integers:
         """The `numbers` that are among `wanted`."""
-        return numbers[self._numpy.isin(numbers, list(wanted))]
+        return numbers[self._numpy.isin(numbers, wanted)]
 
     def without(self, numbers: Integers, unwanted: Sequence[int]) -> Integers:
         """The `numbers` that are not among `unwanted`."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from heapq import nlargest
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -44,8 +45,8 @@ MAX_TOOL_SETS = 100
 """For so many different sets of tools is kept which skills an agent with them can use."""
 LEADING = 8
 """How many of the best cards tell by their functions what the request may call."""
-FUNCTION_SHARE = 0.5
-"""The share of the relevance of a leading card that other cards about its functions get."""
+LEADS = 4
+"""How many functions count that a request may call."""
 ALL = ""
 FUNCTIONS = "\0functions"
 """Keys of two indexes besides those of the abilities: all skills (for tasks without a label), and the functions."""
@@ -67,27 +68,26 @@ class Retrieval:
     """For profiles that show all skills: those whose functions the agent has."""
 
 
-_RequestTests: TypeAlias = "tuple[tuple[TaskSays, ...], ...]"
-"""By guard. A skill is for a request that meets all those of one guard, or any request if there are none."""
-
-
 @dataclass(frozen=True, eq=False)
 class SkillSet:
     """The skills of one ability whose functions an agent has. Kept, because agents with the same tools start many
-    runs."""
+    runs. Numbers are those of the index, the best proven first."""
 
     cards: tuple[SkillCard, ...]
     """In the order of a list: by the function that they are about, then the best proven first."""
+    ids: frozenset[str]
     numbers: Integers
-    """Their numbers in the index, in order."""
-    about: Mapping[str, Sequence[SkillCard]]
-    """By each function that they name."""
-    deciding: Mapping[str, tuple[str, ...]]
-    """By card id: the functions that it is about."""
+    """In order."""
+    naming: Mapping[str, Integers]
+    """The skills that name a function, by function."""
+    deciding: Mapping[str, Integers]
+    """The skills that are about a function, by function."""
+    of_app: Mapping[str, Integers]
+    """The skills that name a function of an app, by app. Empty if it is known which functions the agent has."""
 
     def rarity(self, function: str) -> float:
-        """From 1 for a function that one skill names to almost 0 for one that all name."""
-        return math.log1p(len(self.cards) / len(self.about[function])) / math.log1p(len(self.cards))
+        """From 1 for a function that one skill is about to almost 0 for one that all are about."""
+        return math.log1p(len(self.cards) / len(self.deciding[function])) / math.log1p(len(self.cards))
 
 
 @dataclass(frozen=True)
@@ -101,47 +101,46 @@ class Usable:
     _ranking: Ranking
     _functions: tuple[Hit, ...]
 
-    def about(self, function: str, shown: Container[str] = ()) -> list[SkillCard]:
-        """The skills that name `function` (`App.function`) and were not shown, the best for the request first."""
-        cards = [card for card in self.skills.about.get(function, ()) if card.card_id not in shown]
-        wanted = [card for card in cards if card.card_id not in self.taught]
-        return sorted(wanted, key=lambda card: -self._relevance(card))
-
     def best(self, limit: int) -> list[SkillCard]:
         """The best skills for the request: by its words, and by the functions that it may lead to. Those are the
         functions of the skills that its words find, by the requests that taught them too. Skills without either are
         left out."""
-        index, relevance = self._index, self._ranking.relevance
-        found = [number for number in index.best(self._ranking, limit, self.skills.numbers) if relevance[number] > 0]
-        leads = self._leads(found[:LEADING])
-        score = {index.cards[number].card_id: float(relevance[number]) for number in found}
-        cards = [index.cards[number] for number in found]
-        for function in leads:
-            more = self.about(function, score)[:limit]
-            score |= {card.card_id: self._relevance(card) for card in more}
-            cards += more
-        for card in cards:
-            named = [leads[name] for name in self.skills.deciding[card.card_id] if name in leads]
-            score[card.card_id] += FUNCTION_SHARE * max(named, default=0.0)
-        cards.sort(key=lambda card: -score[card.card_id])
-        return [card for card in cards if isinstance(card, SkillCard) and card.card_id not in self.taught][:limit]
+        index, ranking = self._index, self._ranking
+        score = ranking.relevance.copy()
+        for function, lead in self._leads():
+            numbers = self.skills.deciding[function]
+            score[numbers] = ranking.relevance[numbers] + lead
+        best = index.best(replace(ranking, relevance=score), limit, self.skills.numbers)
+        return self._cards([number for number in best if score[number] > 0])
 
-    def _leads(self, leading: Sequence[int]) -> dict[str, float]:
+    def about(self, function: str, shown: Collection[str], limit: int) -> list[SkillCard]:
+        """The skills that name `function` (`App.function`) and were not shown, the best for the request first; then, if
+        it is not known which functions the agent has, others about the app of `function`."""
+        if len(shown) >= len(self.skills.cards):
+            return []
+        found: dict[str, SkillCard] = {}
+        for numbers in (self.skills.naming.get(function), self.skills.of_app.get(function.partition(".")[0])):
+            if numbers is not None and len(found) < limit:
+                best = self._index.best(self._ranking, limit + len(shown), numbers)
+                found |= {card.card_id: card for card in self._cards(best) if card.card_id not in shown}
+        return list(found.values())[:limit]
+
+    def _leads(self) -> list[tuple[str, float]]:
         """The functions that the request may lead to, each with the relevance of the best card that says so."""
-        leads: dict[str, float] = {}
-        for hit in self._functions:
-            if hit.card.card_id.removeprefix("function::") in self.skills.about:
-                leads[hit.card.card_id.removeprefix("function::")] = hit.relevance
-        for number in leading:
-            for name in self.skills.deciding[self._index.cards[number].card_id]:
+        leads: dict[str, float] = {hit.name: hit.relevance for hit in self._functions}
+        for number in self._index.best(self._ranking, LEADING, self.skills.numbers):
+            for name in deciding_functions(self._index.cards[number]):
                 leads[name] = max(leads.get(name, 0.0), float(self._ranking.relevance[number]))
-        return {name: found * self.skills.rarity(name) for name, found in leads.items()}
+        rare = ((name, lead * self.skills.rarity(name)) for name, lead in leads.items() if name in self.skills.deciding)
+        return nlargest(LEADS, rare, key=lambda lead: lead[1])
 
-    def _relevance(self, card: SkillCard) -> float:
-        [number] = self._index.numbers([card.card_id])
-        return float(self._ranking.relevance[number])
+    def _cards(self, numbers: Iterable[int]) -> list[SkillCard]:
+        cards = [self._index.cards[number] for number in numbers]
+        return [card for card in cards if isinstance(card, SkillCard) and card.card_id not in self.taught]
 
 
+_RequestTests: TypeAlias = "tuple[tuple[TaskSays, ...], ...]"
+"""By guard. A skill is for a request that meets all those of one guard, or any request if there are none."""
 DEFAULT_SCORER: ScorerMaker = bm25
 """Used unless the caller chooses another."""
 
@@ -202,7 +201,8 @@ class Retriever:
             skills = self._skill_hits(query, index, ranking, ranking.fits, taught, profile)
             return Retrieval(skills, functions, final_hit, apps)
         skill_set = self._skill_set(label, index, query.functions)
-        fits = index.only(ranking.fits, skill_set.numbers)
+        has_all = len(skill_set.cards) == len(index.cards)
+        fits = ranking.fits if has_all else index.only(ranking.fits, skill_set.numbers)
         skills = self._skill_hits(query, index, ranking, fits, taught, profile)
         usable = Usable(skill_set, own, index, ranking, functions)
         return Retrieval(skills, functions, final_hit, apps, usable=usable)
@@ -275,15 +275,22 @@ class Retriever:
         import numpy
 
         can_call = self._can_call(tools)
-        numbers = [number for number, card in enumerate(index.cards) if all(map(can_call, functions_named(card)))]
-        cards = [card for number in numbers if isinstance(card := index.cards[number], SkillCard)]
-        deciding = {card.card_id: deciding_functions(card) for card in cards}
-        cards.sort(key=lambda card: (deciding[card.card_id][:1], self._standing(card)))
-        about = defaultdict[str, list[SkillCard]](list)
-        for card in cards:
-            for name in card.functions_used:
-                about[name].append(card)
-        return SkillSet(tuple(cards), numpy.array(numbers, dtype=numpy.int64), dict(about), deciding)
+        cards = [
+            (number, card)
+            for number, card in enumerate(index.cards)
+            if isinstance(card, SkillCard) and all(map(can_call, card.functions_used))
+        ]
+        in_order = numpy.array([number for number, _ in cards], dtype=numpy.int64)
+        cards.sort(key=lambda card: self._standing(card[1]))
+        naming, deciding, apps = (defaultdict[str, list[int]](list) for _ in range(3))
+        for number, card in cards:
+            for kept, names in ((naming, card.functions_used), (deciding, deciding_functions(card)), (apps, card.apps)):
+                for name in names:
+                    kept[name].append(number)
+        maps = [{name: numpy.array(some) for name, some in kept.items()} for kept in (naming, deciding, apps)]
+        listed = sorted((card for _, card in cards), key=lambda card: deciding_functions(card)[:1])
+        ids = frozenset(card.card_id for card in listed)
+        return SkillSet(tuple(listed), ids, in_order, maps[0], maps[1], maps[2] if tools is None else {})
 
     def _standing(self, card: SkillCard) -> tuple[int, int, str]:
         """The best proven first, then those that most tasks taught."""
