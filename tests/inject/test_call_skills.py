@@ -84,12 +84,19 @@ def test_what_would_have_held_a_call_comes_with_its_result_once(memory: Memory) 
 
 NOTHING = replace(PROFILES["default"], budget_tokens=0)
 """At the start there is no room for any card."""
+TOOLS = [BOOK, LETTER, "office.list_slots"]
+
+
+def test_a_call_tells_an_agent_whose_tools_are_not_known_what_is_known_of_the_app(memory: Memory) -> None:
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
+    assert "fewest visits" in run.tell("office.list_slots", {}, SLOTS)
+    assert GuidedRun(memory.start(REQUEST, profile=NOTHING)).tell("shop.list", {}, []) == ""
 
 
 def test_a_call_that_goes_against_a_card_that_was_not_shown_is_held_with_it(memory: Memory) -> None:
     run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
     assert run.guidance == ""
-    assert "Inspections" not in run.tell("office.list_slots", {}, SLOTS)
+    run.tell("office.list_slots", {}, SLOTS)
     text = run.hold(BOOK, {"slot_id": "S1"}, ends_run=False)
     assert text is not None and "### Inspections: slot" in text
 
@@ -97,8 +104,8 @@ def test_a_call_that_goes_against_a_card_that_was_not_shown_is_held_with_it(memo
 def test_a_call_that_agrees_with_a_card_that_was_not_shown_is_made_and_the_card_comes_with_its_result_once(
     memory: Memory,
 ) -> None:
-    run = GuidedRun(memory.start(REQUEST, profile=NOTHING))
-    run.tell("office.list_slots", {}, SLOTS)
+    run = GuidedRun(memory.start(REQUEST, profile=NOTHING, tools=TOOLS))
+    assert run.tell("office.list_slots", {}, SLOTS) == ""
     assert run.hold(BOOK, {"slot_id": "S2"}, ends_run=False) is None
     assert "Book the slot with the fewest visits." in run.tell(BOOK, {"slot_id": "S2"}, {"booked": "S2"})
     assert run.tell(BOOK, {"slot_id": "S2"}, {"booked": "S2"}) == ""
@@ -153,7 +160,7 @@ def test_a_call_that_would_break_a_guard_for_good_is_told_what_it_breaks(memory:
 
 
 def test_a_card_that_was_not_shown_comes_before_a_call_whatever_the_arguments_once(memory: Memory) -> None:
-    run = memory.start(REQUEST, profile=NOTHING)
+    run = memory.start(REQUEST, profile=NOTHING, tools=TOOLS)
     note = run.before_call(BOOK, {"slot_id": "S2"})
     assert note is not None and note.card_ids == ("skill::slot",)
     assert run.before_call(BOOK, {"slot_id": "S2"}) is None

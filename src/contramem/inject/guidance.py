@@ -319,8 +319,10 @@ class RuleList:
         paragraphs = [
             "\n".join([*filter(None, [name]), *[line.text for line in group]]) for name, group in groups.items()
         ]
-        total = sum([line.size for line in ordered], Size(0, 0)) + sum(map(_group_size, groups), Size(0, 0))
-        return cls(ordered, tuple(paragraphs), total)
+        sizes = [*(line.size for line in ordered), *map(_group_size, groups)]
+        return cls(
+            ordered, tuple(paragraphs), Size(sum([own.tokens for own in sizes]), sum([own.words for own in sizes]))
+        )
 
     def starting_with(self, first: Sequence[str]) -> RuleList:
         """The same sentences, those with these ids first."""
@@ -401,17 +403,19 @@ class Writer:
             self._lists[key] = RuleList.of(map(self._line, cards))
         return self._lists[key]
 
-    def _fitting(self, cards: Iterable[SkillCard], shown: frozenset[str], room: Size) -> RuleList:
+    def _fitting(self, cards: Iterable[SkillCard], shown: Collection[str], room: Size) -> RuleList:
         """The first of these cards that have room. A long sentence does not stop shorter ones."""
         lines: list[RuleLine] = []
         groups: set[str] = set()
+        tokens, words = room
         for card in cards:
             line = self._line(card)
-            needed = line.size if line.group in groups else line.size + _group_size(line.group)
-            if card.card_id not in shown and needed.fits(room):
+            group = Size(0, 0) if line.group in groups else _group_size(line.group)
+            more_tokens, more_words = line.size.tokens + group.tokens, line.size.words + group.words
+            if more_tokens <= tokens and more_words <= words and card.card_id not in shown:
                 lines.append(line)
                 groups.add(line.group)
-                room -= needed
+                tokens, words = tokens - more_tokens, words - more_words
         return RuleList.of(lines)
 
     def _functions_at_start(self, retrieval: Retrieval, profile: Profile) -> list[tuple[Hit, CardText]]:

@@ -92,9 +92,12 @@ class CardIndex:
         """The `numbers` that are among `wanted`."""
         return numbers[self._numpy.isin(numbers, wanted)]
 
-    def without(self, numbers: Integers, unwanted: Sequence[int]) -> Integers:
+    def without(self, numbers: Integers | Sequence[int], unwanted: Sequence[int]) -> Integers | Sequence[int]:
         """The `numbers` that are not among `unwanted`."""
-        return numbers[~self._numpy.isin(numbers, unwanted)] if unwanted else numbers
+        if not unwanted:
+            return numbers
+        some: Integers = self._numpy.asarray(numbers, dtype=self._numpy.int64)
+        return some[~self._numpy.isin(some, unwanted)]
 
     def best(self, ranking: Ranking, limit: int, numbers: Integers | Sequence[int]) -> list[int]:
         """The `limit` best of `numbers`, best first, ties in the order of ids. `numbers` must be in order."""
@@ -105,7 +108,8 @@ class CardIndex:
         score = ranking.relevance[candidates]
         if limit < len(candidates):
             # A card further below the limit-th score than the largest possible prior cannot make it into the result.
-            least = numpy.partition(score, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
+            reach = ranking.prior.cap + ranking.prior.penalty if ranking.apps else 0.0
+            least = numpy.partition(score, -limit)[-limit] - reach
             near = (score >= least).nonzero()[0]
             candidates, score = candidates[near], score[near]
         if ranking.apps:

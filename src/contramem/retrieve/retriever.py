@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from heapq import nlargest
 from threading import Lock
@@ -47,6 +47,10 @@ LEADING = 8
 """How many of the best cards tell by their functions what the request may call."""
 LEADS = 4
 """How many functions count that a request may call."""
+TOP = 60
+"""How many of the best cards by words are ranked again by functions."""
+MAX_POOL = 200
+"""If more cards are about a function, only those count that the words find."""
 ALL = ""
 FUNCTIONS = "\0functions"
 """Keys of two indexes besides those of the abilities: all skills (for tasks without a label), and the functions."""
@@ -99,19 +103,27 @@ class Usable:
     """Ids of the cards that the task itself taught."""
     _index: CardIndex
     _ranking: Ranking
+    _top: list[int]
+    """The best skills by the words of the request alone."""
     _functions: tuple[Hit, ...]
 
     def best(self, limit: int) -> list[SkillCard]:
         """The best skills for the request: by its words, and by the functions that it may lead to. Those are the
         functions of the skills that its words find, by the requests that taught them too. Skills without either are
         left out."""
-        index, ranking = self._index, self._ranking
-        score = ranking.relevance.copy()
+        import numpy
+
+        relevance = self._ranking.relevance
+        score, pools = relevance.copy(), [numpy.array(self._top, dtype=numpy.int64)]
         for function, lead in self._leads():
             numbers = self.skills.deciding[function]
-            score[numbers] = ranking.relevance[numbers] + lead
-        best = index.best(replace(ranking, relevance=score), limit, self.skills.numbers)
-        return self._cards([number for number in best if score[number] > 0])
+            score[numbers] = relevance[numbers] + lead
+            if len(numbers) <= MAX_POOL:
+                pools.append(numbers)
+        numbers = numpy.unique(numpy.concatenate(pools))
+        # Rounded, so that floating-point noise never decides between two equal cards.
+        order = (-score[numbers].round(9)).argsort(kind="stable")[:limit]
+        return self._cards([number for number in numbers[order].tolist() if score[number] > 0])
 
     def about(self, function: str, shown: Collection[str], limit: int) -> list[SkillCard]:
         """The skills that name `function` (`App.function`) and were not shown, the best for the request first; then, if
@@ -128,7 +140,7 @@ class Usable:
     def _leads(self) -> list[tuple[str, float]]:
         """The functions that the request may lead to, each with the relevance of the best card that says so."""
         leads: dict[str, float] = {hit.name: hit.relevance for hit in self._functions}
-        for number in self._index.best(self._ranking, LEADING, self.skills.numbers):
+        for number in self._top[:LEADING]:
             for name in deciding_functions(self._index.cards[number]):
                 leads[name] = max(leads.get(name, 0.0), float(self._ranking.relevance[number]))
         rare = ((name, lead * self.skills.rarity(name)) for name, lead in leads.items() if name in self.skills.deciding)
@@ -201,10 +213,11 @@ class Retriever:
             skills = self._skill_hits(query, index, ranking, ranking.fits, taught, profile)
             return Retrieval(skills, functions, final_hit, apps)
         skill_set = self._skill_set(label, index, query.functions)
-        has_all = len(skill_set.cards) == len(index.cards)
-        fits = ranking.fits if has_all else index.only(ranking.fits, skill_set.numbers)
+        top = index.best(ranking, TOP, skill_set.numbers)
+        least = profile.floor * index.unit
+        fits = sorted(number for number in top if ranking.relevance[number] >= max(least, 1e-9))
         skills = self._skill_hits(query, index, ranking, fits, taught, profile)
-        usable = Usable(skill_set, own, index, ranking, functions)
+        usable = Usable(skill_set, own, index, ranking, top, functions)
         return Retrieval(skills, functions, final_hit, apps, usable=usable)
 
     def advising(self, function: str, query: Query) -> list[SkillCard]:
@@ -228,7 +241,13 @@ class Retriever:
         return sorted(advising, key=self._standing)
 
     def _skill_hits(
-        self, query: Query, index: CardIndex, ranking: Ranking, fits: Integers, taught: list[int], profile: Profile
+        self,
+        query: Query,
+        index: CardIndex,
+        ranking: Ranking,
+        fits: Integers | list[int],
+        taught: list[int],
+        profile: Profile,
     ) -> tuple[Hit, ...]:
         """The skills to show in full, of those that fit. `taught` are the cards learned from this task itself; they are
         left out, as are cards for requests that say something else."""
