@@ -134,6 +134,9 @@ class Size(NamedTuple):
         return self.tokens <= limit.tokens and self.words <= limit.words
 
 
+EMPTY = Size(0, 0)
+
+
 def size(text: str) -> Size:
     return Size(count_tokens(text), len(text.split()))
 
@@ -276,7 +279,7 @@ def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
         upto, before = cards[number].upto, counts[number]
         counts[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
         # A card that is left out also saves the blank line before it.
-        after = upto[before - 1] if most > 0 else Size(0, 0)
+        after = upto[before - 1] if most > 0 else EMPTY
         tokens, words = tokens - upto[before].tokens + after.tokens, words - upto[before].words + after.words
     return counts
 
@@ -364,12 +367,12 @@ class Writer:
                     rules = rules.starting_with([hit.card.card_id for hit in retrieval.skills])
                 left = room - rules.size - frame.rules_size if rules.lines else room
                 counts = fit([*full[:count], *texts], left)
-                if Size(0, 0).fits(left) and all(counts[:count]):
+                if EMPTY.fits(left) and all(counts[:count]):
                     hits = (*retrieval.skills[:count], *(hit for hit, _ in functions))
                     return frame.fill(hits, [*full[:count], *texts], counts, count, rules, retrieval.note)
         counts = fit(texts, room.part(FUNCTION_SHARE))
         for text, lines in zip(texts, counts, strict=True):
-            room -= text.upto[lines] if lines else Size(0, 0)
+            room -= text.upto[lines] if lines else EMPTY
         found = [hit.card for hit in retrieval.skills if isinstance(hit.card, SkillCard)]
         ranked = found if profile.brief else retrieval.usable.best(MAX_RANKED)
         rules = self._fitting(ranked, shown, room - frame.rules_size)
@@ -389,9 +392,9 @@ class Writer:
         """The size of the sentences of all skills that were not shown, without headings."""
         if skills not in self._sizes:
             lines = map(self._line, skills.cards[:MAX_LISTED])
-            self._sizes[skills] = sum([line.size for line in lines], Size(0, 0))
+            self._sizes[skills] = sum([line.size for line in lines], EMPTY)
         listed = [self._lines[card_id] for card_id in shown if card_id in skills.ids and card_id in self._lines]
-        return self._sizes[skills] - sum([line.size for line in listed], Size(0, 0))
+        return self._sizes[skills] - sum([line.size for line in listed], EMPTY)
 
     def _all_rules(self, skills: SkillSet, shown: frozenset[str]) -> RuleList:
         """Every skill that was not shown, as a sentence."""
@@ -410,7 +413,7 @@ class Writer:
         tokens, words = room
         for card in cards:
             line = self._line(card)
-            group = Size(0, 0) if line.group in groups else _group_size(line.group)
+            group = EMPTY if line.group in groups else _group_size(line.group)
             more_tokens, more_words = line.size.tokens + group.tokens, line.size.words + group.words
             if more_tokens <= tokens and more_words <= words and card.card_id not in shown:
                 lines.append(line)
