@@ -37,8 +37,11 @@ TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
 DESCRIPTION_TOKENS = 80
 FUNCTION_SHARE = 0.25
 """The share of the budget for Function Cards, if not every skill has room."""
+NEEDED = ("applies_when", "skill.core_rule")
+EVIDENCE = ("skill.success_failure_contrast", "evidence.good_example", "evidence.bad_example")
+"""Fields of a Skill Card that agents are always shown, and those that only the profiles of the paper show."""
 NEW_WORDS = 0.2
-"""A completion condition adds something to the rule if at least this share of its words is new."""
+"""Any other field adds something to the rule if more than this share of its words is new."""
 MAX_LISTED = 500
 """So many skills never fit into a budget, and are not all put into words to find that out."""
 MAX_RANKED = 60
@@ -191,17 +194,21 @@ def _title(card: SkillCard, lean: bool) -> str:
 def _fields(card: SkillCard, lean: bool) -> list[tuple[str, str]]:
     """The label and the text of each field that agents are shown."""
     shown = [(field, field.texts(card)) for field in SKILL_FIELDS if field.guidance]
-    if card.skill.completion == (card.skill.core_rule,) or (lean and not _adds(card)):
+    if card.skill.completion == (card.skill.core_rule,):
         shown = [(field, texts) for field, texts in shown if field.path != "skill.completion"]
+    if lean:
+        shown = [(field, texts) for field, texts in shown if field.path in NEEDED or _adds(field, texts, card)]
     fields = [(field.guidance, _join(field, texts)) for field, texts in shown if texts]
     return [*fields, ("Seen", "in runs of one agent only")] if getattr(card, "single_source", False) else fields
 
 
-def _adds(card: SkillCard) -> bool:
-    """Whether the completion says more than the rule and its condition do."""
+def _adds(field: SkillField, texts: Sequence[str], card: SkillCard) -> bool:
+    """Whether a field tells an agent more than the rule and its condition do. What runs showed is for people."""
+    if field.path in EVIDENCE:
+        return False
     said = _stems(f"{card.title} {card.applies_when} {card.skill.core_rule}")
-    asked = _stems(" ".join(card.skill.completion))
-    return len(asked - said) >= NEW_WORDS * len(asked)
+    asked = _stems(" ".join(texts))
+    return len(asked - said) > NEW_WORDS * len(asked)
 
 
 def _stems(text: str) -> set[str]:
