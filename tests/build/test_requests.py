@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.made_runs import call, packet, run
 
 from contramem.build.requests import RequestsByFunction
-from contramem.retrieve.terms import term, terms_of
+from contramem.retrieve.tokens import term, terms_of
 
 
 def task(number: int, text: str, function: str, passed: bool = True):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contramem.inject.append_file import AppendFile
+from contramem.inject.log import AppendFile
 
 
 def test_a_loss_is_reported_once_and_again_after_a_success(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from contramem.inject.card_turns import CardTurns
+from contramem.inject.shown import CardTurns
 
 
 def test_a_card_is_due_once_and_once_more_after_a_failure() -> None:

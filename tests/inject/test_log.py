@@ -7,8 +7,7 @@ import pytest
 from pytest import approx
 
 from contramem.errors import UsageError
-from contramem.inject.injections import RunCounts, read_log, summarize, wilson
-from contramem.inject.log import FORMAT, InjectLog, Line
+from contramem.inject.log import FORMAT, InjectLog, Line, RunCounts, read_log, summarize, wilson
 from contramem.inject.run import Memory
 from contramem.traces.trajectory import Outcome, digest
 

@@ -1,10 +1,10 @@
-"""retrieve/families.py: a request and a function that share no word can be about the same."""
+"""Word families: a request and a function that share no word can be about the same."""
 
 from __future__ import annotations
 
 from contramem.bank.card import FunctionCard
-from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Query
+from contramem.retrieve.intent import acts_of, subjects_of
 from contramem.retrieve.profiles import PROFILES
 from contramem.retrieve.retriever import Retriever
 from contramem.retrieve.tokens import tokenize

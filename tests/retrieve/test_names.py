@@ -2,9 +2,8 @@ import json
 from pathlib import Path
 
 from contramem.bank.card import FunctionCard
-from contramem.retrieve.apps import AppVocabulary
-from contramem.retrieve.intent import intents, serves
-from contramem.retrieve.names import FunctionNames
+from contramem.retrieve.hit import FunctionNames
+from contramem.retrieve.intent import AppVocabulary, intents, serves
 from contramem.retrieve.tokens import tokenize
 
 

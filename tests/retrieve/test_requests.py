@@ -1,5 +1,5 @@
 from contramem.retrieve.requests import request_words
-from contramem.retrieve.terms import TERMS, term, terms_of
+from contramem.retrieve.tokens import TERMS, term, terms_of
 
 
 def kept(*words: str) -> str:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.retrieve.stems import stem
+from contramem.retrieve.tokens import stem
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from contramem.bank.card import FunctionCard
-from contramem.retrieve.scorer import TermBm25, bm25, plain_bm25
-from contramem.retrieve.stored_index import MappedBm25, StoredScorers, keep_index
+from contramem.retrieve.scorer import MappedBm25, StoredScorers, TermBm25, bm25, keep_index, plain_bm25
 from contramem.retrieve.tokens import tokenize
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from contramem.contrast.packet import Packet
 from contramem.retrieve.requests import request_words
-from contramem.retrieve.terms import TERMS, terms_of
+from contramem.retrieve.tokens import TERMS, terms_of
 
 MIN_TASKS = 2
 """The number of requests that must contain the word: a single one may be a special case."""

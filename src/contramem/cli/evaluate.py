@@ -21,7 +21,7 @@ from contramem.errors import HarmError, UsageError
 from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_both
 from contramem.evaluate.pairs import Attempt, Pairing
-from contramem.inject.injections import read_log
+from contramem.inject.log import read_log
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from contramem.inject.injections import wilson
+from contramem.inject.log import wilson
 
 MIN_TASKS = 10
 """With fewer tasks, a percentile interval is far too narrow, so none is given."""

@@ -20,8 +20,7 @@ from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retrieval, SkillSet, deciding_functions
-from contramem.retrieve.stems import stem
-from contramem.retrieve.tokens import tokenize
+from contramem.retrieve.tokens import stem, tokenize
 
 if TYPE_CHECKING:
     from contramem.guards.watch import Obligation

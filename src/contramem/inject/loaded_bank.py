@@ -12,7 +12,7 @@ from contramem.bank.frozen import FrozenBank, freeze, kind_of, load_bank, load_f
 from contramem.errors import BankFileError
 from contramem.inject.guidance import Writer
 from contramem.retrieve.retriever import DEFAULT_SCORER, Retriever
-from contramem.retrieve.stored_index import keep_index
+from contramem.retrieve.scorer import keep_index
 
 Stamp: TypeAlias = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import UsageError
-from contramem.inject.append_file import AppendFile
+from contramem.inject.log import AppendFile
 from contramem.traces.trajectory import Event, Outcome, digest
 
 FORMAT = 1

@@ -7,6 +7,7 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from copy import copy
@@ -20,14 +21,11 @@ import msgspec
 from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
-from contramem.inject.call_event import make_call, name_fully
-from contramem.inject.card_turns import CardTurns, find_missing, shows_before_call
 from contramem.inject.guidance import Guidance, Moment, Writer, nothing, together
-from contramem.inject.holdout import is_held_out
 from contramem.inject.loaded_bank import BankFile, LoadedBank, index_folder
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
-from contramem.inject.shown_skills import ShownSkills
+from contramem.inject.shown import CardTurns, ShownSkills, find_missing, make_call, name_fully, shows_before_call
 from contramem.inject.switch import OFF, is_switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
@@ -411,3 +409,11 @@ class Run:
             tokens, ended = guidance.tokens if guidance else 0, outcome or Outcome()
             line = msgspec.structs.replace(self._line, time=self._log.now(), where=where, cards=cards, tokens=tokens)
             self._log.append(msgspec.structs.replace(line, passed=ended.passed, reward=ended.reward))
+
+
+def is_held_out(run_id: str, share: float) -> bool:
+    """Whether this run belongs to the `share` of runs without guidance. Depends on the id alone, in every process."""
+    if not share:
+        return False
+    drawn = hashlib.sha256(b"holdout\0" + run_id.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(drawn[:8], "big") / 2**64 < share

@@ -66,7 +66,7 @@ class Profile:
     apps_of_label: bool = False
     """Whether a task that names no app is taken to be about the apps that skills of its ability name."""
     word_families: bool = False
-    """Whether Function Cards are also found by word families (retrieve/families.py)."""
+    """Whether Function Cards are also found by word families (retrieve/intent.py)."""
     function_share_of_best: float = 0.0
     """`share_of_best` for Function Cards."""
     words_of_a_full_request: int = 0

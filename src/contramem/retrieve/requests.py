@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from contramem.contrast.ordinary import ORDINARY_WORDS
-from contramem.retrieve.terms import TERMS, term
-from contramem.retrieve.tokens import tokenize
+from contramem.retrieve.tokens import TERMS, term, tokenize
 
 NAME_WORDS = 2
 MAX_KEPT_CHARS = 100

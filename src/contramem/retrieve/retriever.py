@@ -20,12 +20,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from contramem.bank.bank import GRADES
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.retrieve.apps import AppVocabulary
 from contramem.retrieve.card_index import CardIndex, Ranking
-from contramem.retrieve.families import acts_of, subjects_of
-from contramem.retrieve.hit import Hit, Query
-from contramem.retrieve.intent import asked_changes, intents, only_changes, serves
-from contramem.retrieve.names import FunctionNames
+from contramem.retrieve.hit import FunctionNames, Hit, Query
+from contramem.retrieve.intent import AppVocabulary, acts_of, asked_changes, intents, only_changes, serves, subjects_of
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm25
 from contramem.retrieve.tokens import tokenize

@@ -19,8 +19,7 @@ from contramem.evaluate.pairs import Attempt
 from contramem.evaluate.report.comparison import NOT_COMPARED
 from contramem.evaluate.report.table import ReportTable
 from contramem.evaluate.report.tables import effort_table, finding, flips_table, success_table, verdict
-from contramem.inject.injections import Injections, read_log, summarize
-from contramem.inject.log import Line
+from contramem.inject.log import Injections, Line, read_log, summarize
 from contramem.server.listing import InMemory, Listing
 from contramem.server.pages import Visit
 from contramem.server.project import Project

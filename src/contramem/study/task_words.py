@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from contramem.guards.values import write_value
-from contramem.retrieve.stems import stem
-from contramem.retrieve.tokens import singular
+from contramem.retrieve.tokens import singular, stem
 from contramem.study.atoms import Atom
 from contramem.study.kinds import wording_of
 from contramem.study.masks import Mask

@@ -21,7 +21,7 @@ from strict_provider import assert_cacheable
 
 from contramem.cli.connect import hook
 from contramem.inject.hook.wire import end
-from contramem.inject.injections import read_log
+from contramem.inject.log import read_log
 
 DELETE = "mcp__EmailClient__delete_email"
 CODEX = "@openai/codex@0.169.0"

@@ -17,7 +17,7 @@ from inspect_ai.util import time_limit, turn_limit, working_limit
 from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.inspect_ai import guided
-from contramem.inject.injections import read_log
+from contramem.inject.log import read_log
 from contramem.inject.run import Memory
 
 pytestmark = [

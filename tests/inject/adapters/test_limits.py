@@ -1,6 +1,6 @@
 import pytest
 
-from contramem.inject.adapters.limits import has_room, is_hardly_used
+from contramem.inject.adapters.wrapper import has_room, is_hardly_used
 
 
 @pytest.mark.parametrize(("left", "expected"), [(None, True), (3, True), (2, False), (0, False), (-1, False)])

@@ -6,7 +6,7 @@ from hook_events import call, context, prompt
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import sessions_of
 from contramem.inject.hook.sessions import ENTRYPOINT
-from contramem.inject.injections import read_log
+from contramem.inject.log import read_log
 
 
 def new_process(options):

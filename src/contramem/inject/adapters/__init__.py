@@ -2,9 +2,9 @@
 imported itself, and needs the extra of that name.
 
     guided_run.py         what all of them share: what to show when, and which call to hold
-    limits.py             whether a framework's limits leave room for a held call or a reminder
     starter.py            starting runs, and conversations in which more is asked
-    wrapper.py            hand-written loops: tools in a dict, or one callable
+    wrapper.py            hand-written loops: tools in a dict, or one callable; tools with notes beside their results,
+                          for frameworks without hooks; whether a framework's limits leave room for a held call
     pydantic_ai.py        a capability of an agent
     langchain.py          middleware of an agent; the same for a ToolNode in a LangGraph graph
     openai_agents.py      a guided copy of an agent, for one run
@@ -14,6 +14,4 @@ imported itself, and needs the extra of that name.
     strands.py            hooks of an agent
     smolagents.py         a guided copy of an agent, for one run
     autogen.py            guided tools, for one run; so are crewai.py and llama_index.py
-    noted_tools.py        tools with notes beside their results, for frameworks that have no hooks
-    wrapped_tool.py       a tool with something done around its calls
 """

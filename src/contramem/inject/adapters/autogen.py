@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.noted_tools import NotedCalls
 from contramem.inject.adapters.starter import missing
+from contramem.inject.adapters.wrapper import NotedCalls
 from contramem.inject.run import Run
 
 try:

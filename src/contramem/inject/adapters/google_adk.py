@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun, is_ending_tool
-from contramem.inject.adapters.limits import has_room
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
+from contramem.inject.adapters.wrapper import has_room
 from contramem.inject.run import Memory, Run
 
 try:

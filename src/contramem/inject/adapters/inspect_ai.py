@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun, describe_held_call, is_ending_tool
-from contramem.inject.adapters.limits import has_room, is_hardly_used
 from contramem.inject.adapters.starter import Starter, StartOptions, missing
+from contramem.inject.adapters.wrapper import has_room, is_hardly_used
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Outcome
 

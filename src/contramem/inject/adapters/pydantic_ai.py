@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.limits import REPLIES, has_room, is_hardly_used
 from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
+from contramem.inject.adapters.wrapper import REPLIES, has_room, is_hardly_used
 from contramem.inject.run import Memory, Run
 
 try:

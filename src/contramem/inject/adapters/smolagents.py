@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.limits import has_room
 from contramem.inject.adapters.starter import missing
-from contramem.inject.adapters.wrapped_tool import wrap_tool
+from contramem.inject.adapters.wrapper import has_room, wrap_tool
 from contramem.inject.run import Run
 
 try:

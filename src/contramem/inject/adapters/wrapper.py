@@ -1,4 +1,4 @@
-"""Hand-written loops: wrap the tools of one run, all of them or one, and call them as before.
+"""Tools of hand-written loops and of frameworks without hooks, wrapped so that a run hears of their calls.
 
 tools = GuidedTools(memory.start(task), {"delete_email": delete_email})
 tools.new_turn(ends_run=False)              # a reply of the model arrived, and it will reply again
@@ -8,15 +8,149 @@ tools.take_notes()                          # what to add to the next message
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, cast
+from functools import wraps
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.adapters.noted_tools import append_note
-from contramem.inject.adapters.wrapped_tool import ToolCallable, wrap_tool
 from contramem.inject.run import Run
+
+# Limits of frameworks
+
+
+REPLIES = 3
+"""What a held call or a reminder leads to."""
+
+SMALL_SHARE = 0.1
+"""Of a limit on tokens, time or money. Nobody knows what a reply will take; when a tenth is used, ten times that is
+allowed."""
+
+
+def has_room(left: float | None, needed: float = REPLIES) -> bool:
+    """Whether so much is left of a limit that is counted in steps. None: there is no such limit."""
+    return left is None or left >= needed
+
+
+def is_hardly_used(used: float, limit: float | None) -> bool:
+    """Whether a limit on tokens, time or money is far away. None: there is no such limit."""
+    return limit is None or used <= limit * SMALL_SHARE
+
+
+# One tool
+
+
+ToolCallable: TypeAlias = Callable[..., Any]
+
+
+class CallHandler(Protocol):
+    """What happens around the calls of one tool."""
+
+    def before(self, arguments: Mapping[str, Any]) -> Any:
+        """What to return instead of making the call. None: make it."""
+
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        """What to return for the result."""
+
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> Exception | None:
+        """What to raise instead of the error. None: the error itself."""
+
+
+def wrap_tool(tool: ToolCallable, handler: CallHandler) -> ToolCallable:
+    """The tool, with its name and signature."""
+    if _is_async(tool):
+
+        @wraps(tool)
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            arguments = arguments_by_name(tool, args, kwargs)
+            if (answer := handler.before(arguments)) is not None:
+                return answer
+            try:
+                result = await cast(Awaitable[Any], tool(*args, **kwargs))
+            except Exception as error:
+                if other := handler.on_error(arguments, error):
+                    raise other from error
+                raise
+            return handler.after(arguments, result)
+
+        return call_async
+
+    @wraps(tool)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments = arguments_by_name(tool, args, kwargs)
+        if (answer := handler.before(arguments)) is not None:
+            return answer
+        try:
+            result = tool(*args, **kwargs)
+        except Exception as error:
+            if other := handler.on_error(arguments, error):
+                raise other from error
+            raise
+        return handler.after(arguments, result)
+
+    return call
+
+
+def arguments_by_name(tool: ToolCallable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, as far as the tool's signature tells."""
+    try:
+        signature = inspect.signature(tool)
+        bound = signature.bind_partial(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # a call that does not fit fails in the tool; a built-in has no signature
+        return dict(kwargs)
+    extra = [name for name, parameter in signature.parameters.items() if parameter.kind is parameter.VAR_KEYWORD]
+    for name in extra:
+        bound |= bound.pop(name, {})
+    return bound
+
+
+def _is_async(tool: ToolCallable) -> bool:
+    return inspect.iscoroutinefunction(tool) or inspect.iscoroutinefunction(getattr(tool, "__call__", None))  # noqa: B004
+
+
+# Notes beside results
+
+
+class NotedError(Exception):
+    """What a tool failed with, and what memory knows about that."""
+
+
+@dataclass(frozen=True)
+class NotedCalls:
+    """What happens around the calls of one tool: they are made, and notes stand after their results and in the messages
+    of their errors. Results that are no text stay as they are."""
+
+    name: str
+    run: GuidedRun
+    is_answer: bool = False
+    """Whether the result is the answer of the run. It stays as it is: nobody else reads it."""
+
+    def before(self, arguments: Mapping[str, Any]) -> None:
+        return None
+
+    def after(self, arguments: Mapping[str, Any], result: Any) -> Any:
+        note = self.run.tell(self.name, arguments, content=result)
+        return result if self.is_answer else append_note(result, note)
+
+    def on_error(self, arguments: Mapping[str, Any], error: Exception) -> Exception | None:
+        note = self.run.tell(self.name, arguments, error=error)
+        return NotedError(f"{error}\n\n{note}") if note else None
+
+
+def note_results(function: ToolCallable, name: str, run: GuidedRun, *, is_answer: bool = False) -> ToolCallable:
+    """The function with notes after its results, unless they are answers, and in the messages of its errors."""
+    return wrap_tool(function, NotedCalls(name, run, is_answer))
+
+
+def append_note(result: Any, note: str) -> Any:
+    """The result with a note after it, if there is one and the result is text."""
+    return f"{result}\n\n{note}" if note and isinstance(result, str) else result
+
+
+# Hand-written loops
+
 
 _Tool = TypeVar("_Tool", bound=ToolCallable)
 CurrentRun: TypeAlias = Callable[[], Run | None]
