@@ -30,6 +30,7 @@ from contramem.inject.switch import OFF, is_switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
+from contramem.traces.effects import effect_of
 from contramem.traces.shell import function_called
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 MAX_OBJECTING = 2
 """So many skills are shown in full before or beside a call that goes against them."""
+MAX_DESCRIBED = 2
+"""So many skills about a function are in the description of its tool that were not shown at the start."""
 MAX_RULES = 5
 """So many skills about a function are shown beside a call that were not shown at the start."""
 
@@ -225,16 +228,18 @@ class Run:
         return new
 
     def describe(self, function: str) -> str:
-        """For the description of a tool: in one line what earlier calls of it showed, and the rule about it that fits
-        the request best, if the start had no room for it. Empty if there is nothing to add."""
+        """For the description of a tool: in one line what earlier calls of it showed; and for one that changes
+        something the rules about it that fit the request best, if the start had no room for them. Empty if there is
+        nothing to add."""
         if self.retrieval is None:
             return ""
         if function not in self._described:  # computed once, so that it stays the same in every request
             card, lines = self._find(function), list[Guidance]()
             if card and card.card_id not in self._turns.shown and shows_before_call(card, self.profile):
                 lines.append(self._writer.tool_description(card))
-            if rule := self._rules_about(self._retriever.names.full_name(function), 1):
-                lines.append(rule)
+            name = self._retriever.names.full_name(function)
+            if effect_of(name) != "read" and (rules := self._rules_about(name, MAX_DESCRIBED)):
+                lines.append(rules)
             for line in filter(None, lines):
                 self._note("describe", line)
             self._described[function] = "\n".join(line.text for line in lines if line)
