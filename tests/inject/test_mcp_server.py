@@ -37,7 +37,8 @@ def ask(memory):
 def test_guidance_is_the_guidance_of_a_run(ask, memory):
     found = ask(lambda client: client.call_tool("get_guidance", {"task": TASK, "ability": "ambiguity"}))
     assert found.content[0].text == memory.start(TASK, ability="ambiguity").guidance.text
-    nothing = ask(lambda client: client.call_tool("get_guidance", {"task": "Compose a sonnet about zeppelins"}))
+    unknown = {"task": "Compose a sonnet about zeppelins", "ability": "cooking"}
+    nothing = ask(lambda client: client.call_tool("get_guidance", unknown))
     assert nothing.content[0].text.startswith("Nothing is known that fits this task")
 
 
@@ -61,13 +62,11 @@ def test_cards_are_resources(ask):
     assert "Cab.order_ride" in names.contents[0].text.splitlines()
 
 
-def test_a_prompt_starts_a_task_and_says_nothing_where_nothing_fits(ask):
+def test_a_prompt_starts_a_task(ask):
     found = ask(lambda client: client.get_prompt("start_task", {"task": TASK}))
     text = found.messages[0].content.text
     assert text.startswith("## Notes from earlier runs")
     assert text.endswith(TASK)
-    bare = ask(lambda client: client.get_prompt("start_task", {"task": "Compose a sonnet"}))
-    assert bare.messages[0].content.text == "Compose a sonnet"
 
 
 def test_instructions_say_when_to_ask(ask):
