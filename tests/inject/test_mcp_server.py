@@ -37,9 +37,6 @@ def ask(memory):
 def test_guidance_is_the_guidance_of_a_run(ask, memory):
     found = ask(lambda client: client.call_tool("get_guidance", {"task": TASK, "ability": "ambiguity"}))
     assert found.content[0].text == memory.start(TASK, ability="ambiguity").guidance.text
-    unknown = {"task": "Compose a sonnet about zeppelins", "ability": "cooking"}
-    nothing = ask(lambda client: client.call_tool("get_guidance", unknown))
-    assert nothing.content[0].text.startswith("Nothing is known that fits this task")
 
 
 @pytest.mark.parametrize("name", ["EmailClient.delete_email", "delete_email", "mcp__mail__delete_email"])
