@@ -74,7 +74,7 @@ def test_a_task_that_nothing_separates_shows_no_markup(tmp_path: Path) -> None:
 
 def test_two_runs_are_put_beside_each_other_whatever_their_outcomes(runs: Path) -> None:
     shown = show(runs, "--runs", "b,a")
-    assert "A parts from B at 1: shell.grep and 1 more instead of shell.ls; doesn't rejoin" in shown
+    assert "A at 1 parts from B: shell.grep and 1 more instead of shell.ls; doesn't rejoin" in shown
     refused = CliRunner().invoke(cli, ["contrast", str(runs), "--runs", "a,c"])
     assert "'c' matches 0 runs. Sources here: a, b." in str(refused.exception)
 

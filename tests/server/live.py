@@ -21,6 +21,7 @@ class LiveServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
+        self.bank = bank
         self.url = f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "contramem", "serve", "--bank", bank, "--port", str(self.port), *options]
         self.process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE)

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 from tests.server.conftest import RUNS
 from tests.server.live import LiveServer, serving
 
@@ -19,8 +20,11 @@ from contramem.bank.bank import BankEntry, Change
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
+from contramem.cli import cli
 from contramem.inject.loaded_bank import bank_at
+from contramem.traces.outcomes import read_outcomes
 from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 pytestmark = pytest.mark.slow
@@ -79,30 +83,106 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/")
     page.screenshot(path=pictures / "serve-home.png")
-    page.locator("td.key a", has_text="printer").first.click()
+    page.locator(".steps a").nth(1).click()  # the story: the call where two runs part, beside the card
+    page.wait_for_selector("#event h3")
+    assert page.locator("a.cell.chosen.diverges").is_visible()
+    visitor.go("/default/tasks?q=printer").locator("td.key a").first.click()
     page.locator("a.cell.diverges").first.click()
     page.wait_for_selector("#event h3")
     page.screenshot(path=pictures / "serve-task.png")
     page.get_by_role("link", name="ticket_login before").first.click()
     assert page.get_by_text("Runs that taught it").is_visible()
     page.screenshot(path=pictures / "serve-card.png")
-    for path in (
-        "tasks",
-        "cards",
-        "ledger",
-        "injections",
-        "compare?base=scripted-careful&memory=scripted-hasty",
-    ):
+    for path in ("tasks", "runs", "cards", "ledger", "injections"):
         visitor.go(f"/default/{path}")
     assert visitor.trouble == []
 
 
-def test_a_card_is_reviewed_with_the_keyboard_alone(
-    chromium: Any, live: LiveServer, bank: Path, pictures: Path
+def test_a_count_of_a_card_opens_the_runs_behind_it(chromium: Any, live: LiveServer) -> None:
+    visitor = Visitor(chromium, live.url)
+    visitor.go("/default/cards?kind=skill&order=guards").locator("td.key a").first.click()
+    counted = visitor.page.locator("p.guard a", has_text="broken").first
+    number = int(counted.locator("b").inner_text())
+    counted.click()
+    rows = visitor.page.locator("table[data-list] tbody tr")
+    assert rows.count() == number > 0
+    rows.first.locator("a").click()
+    assert visitor.page.get_by_text("Cards it went against").is_visible()
+    assert visitor.trouble == []
+
+
+def test_the_cells_that_separate_best_are_marked_and_a_signal_links_its_card(chromium: Any, live: LiveServer) -> None:
+    visitor = Visitor(chromium, live.url)
+    page = visitor.go("/default/tasks?q=printer")
+    page.locator("td.key a").first.click()
+    assert page.locator("a.cell.marked").count() > 0
+    assert page.get_by_text("passing and").first.is_visible()
+    page.locator(".signals li", has_text="taught").first.locator("a[href*='/card?']").first.click()
+    assert page.get_by_text("Runs that taught it").is_visible()
+    assert visitor.trouble == []
+
+
+def test_a_comparison_says_what_the_command_says_and_opens_either_run(
+    chromium: Any, live: LiveServer, pictures: Path
 ) -> None:
+    visitor = Visitor(chromium, live.url)
+    page = visitor.go("/default/compare?base=scripted-hasty&memory=scripted-careful")
+    page.screenshot(path=pictures / "serve-compare.png")
+    said = page.locator("p.note").inner_text()
+    command = ["evaluate", "compare", str(RUNS), "--with", str(RUNS), "--sources", "scripted-hasty", "--with-sources",
+               "scripted-careful", "--drop-unpaired"]  # fmt: skip
+    printed = CliRunner().invoke(cli, command, env={"COLUMNS": "2000"})
+    assert printed.exit_code == 0 and said in printed.output
+    row = page.locator("table[data-list] tbody tr").first
+    sides = [row.locator("td").nth(column).locator("a") for column in (2, 3)]
+    for address, source in zip([side.get_attribute("href") for side in sides], ("hasty", "careful"), strict=True):
+        assert source in visitor.go(address).locator("h1").inner_text()
+    assert visitor.trouble == []
+
+
+def test_runs_are_labelled_with_the_keyboard_as_outcomes_reads_it(
+    chromium: Any, live: LiveServer, tmp_path: Path, pictures: Path
+) -> None:
+    visitor = Visitor(chromium, live.url)
+    page = visitor.go("/default/runs?order=task")
+    page.locator("td.key a").first.click()
+    page.screenshot(path=pictures / "serve-run.png")
+    for key in "pfu":
+        before = page.url
+        page.keyboard.press(key)
+        page.wait_for_url(lambda url, before=before: url != before)
+    visitor.go("/default/runs")
+    assert "3 labels" in page.locator("main").inner_text() and "say the same" in page.locator("main").inner_text()
+    labels = next(tmp_path.glob("*-labels.csv"))
+    outcomes = read_outcomes(labels)
+    judged = list(read_traces([RUNS], ReadOptions(outcomes=outcomes)))
+    assert not list(outcomes.unused()) and len(judged) == 156  # every label found its run
+    assert visitor.trouble == []
+
+
+def test_a_preview_shows_what_an_agent_gets_and_why(chromium: Any, live: LiveServer, pictures: Path) -> None:
+    visitor = Visitor(chromium, live.url)
+    page = visitor.go("/default/preview")
+    page.locator("textarea[name=task]").fill("Close my printer ticket, it works again.")
+    page.locator("input[name=function]").fill("TicketAPI.close_ticket")
+    page.locator("input[name=arguments]").fill('{"ticket_id": 7}')
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.screenshot(path=pictures / "serve-preview.png")
+    printed = CliRunner().invoke(cli, ["guide", "Close my printer ticket, it works again.", "--bank", live.bank])
+    assert page.locator("#guidance").inner_text().strip() == printed.stdout.strip()
+    assert page.locator("tbody .tag.good", has_text="shown").count() > 0
+    assert visitor.trouble == []
+
+
+def test_an_address_that_is_nowhere_is_a_page(chromium: Any, live: LiveServer) -> None:
+    for path in ("/default/nowhere", "/default/task?key=none", "/other/tasks"):
+        page = Visitor(chromium, live.url).go(path)
+        assert page.get_by_role("link", name="Start page").is_visible(), path
+
+
+def test_a_card_is_reviewed_with_the_keyboard_alone(chromium: Any, live: LiveServer, bank: Path) -> None:
     visitor = Visitor(chromium, live.url, color_scheme="dark")
     page = visitor.go("/default/review?id=function::TicketAPI.close_ticket")
-    page.screenshot(path=pictures / "serve-review.png")
     page.keyboard.press("p")
     page.wait_for_selector(".note")
     assert "pin function::TicketAPI.close_ticket" in page.locator(".note").inner_text()
@@ -115,14 +195,12 @@ def test_two_reviewers_at_once_lose_nothing(chromium: Any, live: LiveServer, ban
     first, second = Visitor(chromium, live.url), Visitor(chromium, live.url)
     pages = [visitor.go("/default/review?id=function::TicketAPI.close_ticket") for visitor in (first, second)]
     pages[1].keyboard.press("e")
-    editor = pages[1].locator("textarea")
-    card = json.loads(editor.input_value()) | {"what_it_does": "Ends a ticket."}
-    editor.fill(json.dumps(card))
+    pages[1].get_by_label("what it does").fill("Ends a ticket.")
     pages[0].keyboard.press("m")
     pages[0].wait_for_selector(".note")
     pages[1].get_by_role("button", name="Save this text").click()
     pages[1].wait_for_selector(".note.bad")
-    assert "Ends a ticket." in pages[1].locator("textarea").input_value()
+    assert pages[1].get_by_label("what it does").input_value() == "Ends a ticket."
     pages[1].get_by_role("button", name="Save this text").click()
     pages[1].wait_for_selector(".note:not(.bad)")
     with open_store(bank) as store:
@@ -133,10 +211,14 @@ def test_two_reviewers_at_once_lose_nothing(chromium: Any, live: LiveServer, ban
 def test_nothing_is_wider_than_a_phone(chromium: Any, live: LiveServer) -> None:
     visitor = Visitor(chromium, live.url, color_scheme="dark")
     visitor.page.set_viewport_size({"width": 390, "height": 844})
-    for path in ("", "tasks", "cards", "ledger", "review"):
+    for path in ("", "tasks", "runs", "cards", "ledger", "review", "preview?task=ticket",
+                 "compare?base=scripted-careful&memory=scripted-hasty"):  # fmt: skip
         page = visitor.go(f"/default/{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
     visitor.go("/default/tasks").locator("td.key a").first.click()
+    first = page.locator("table.picture tbody td").first
+    assert page.locator("table.picture").evaluate("table => { table.parentElement.scrollLeft = 200; return 1; }")
+    assert first.bounding_box()["x"] < 60  # the names of the rows stay
     page.locator("a.cell.diverges").first.click()  # not hidden below the names of the rows
     page.wait_for_selector("#event h3")
     assert visitor.trouble == []
@@ -185,7 +267,8 @@ def visit_every_page(visitor: Visitor, run: Trajectory) -> None:
     paths = [
         "", "tasks", f"task?key={key}", f"run?task={key}&source={source}&run={run.run}", "cards", "ledger",
         "card?id=skill::0123456789ab", "review?id=skill::0123456789ab", "injections", f"search?q={quote(HOSTILE[:20])}",
-        f"compare?base={quote(HOSTILE + 'a')}&memory={quote(HOSTILE + 'b')}",
+        f"compare?base={quote(HOSTILE + 'a')}&memory={quote(HOSTILE + 'b')}", f"runs?q={quote(HOSTILE[:20])}",
+        f"preview?task={quote(HOSTILE)}&function=x&arguments={quote(HOSTILE)}",
     ]  # fmt: skip
     for path in paths:
         page = visitor.go(f"/default/{path}")

@@ -10,6 +10,6 @@ settlement.py  what a Function Card says of an argument where a guard of a Skill
 acts.py        what people can do: judge, edit, merge, revert, import edits, roll back a served bank
 forget.py      erases what some runs taught
 check.py       checks a store
-show.py        a bank for people at a terminal
+show.py        a bank for people at a terminal; rows.py for pages: rows of lists, and fields of a form
 export.py      cards as Markdown
 """

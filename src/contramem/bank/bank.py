@@ -378,6 +378,14 @@ class Bank:
         """The bank without cards that fewer than `least` sources show."""
         return Bank({name: entry for name, entry in self.entries.items() if entry.has_quorum(least)})
 
+    def changes_to(self, other: Bank) -> tuple[Change, ...]:
+        """The changes that turn this bank into the other; a card missing from that is retired."""
+        changes = [Change(before=self.entries.get(card_id), after=entry) for card_id, entry in other.entries.items()]
+        for card_id in sorted({*self.entries} - {*other.entries}):
+            entry = self.entries[card_id]
+            changes.append(Change(before=entry, after=entry.model_copy(update={"status": "retired"})))
+        return tuple(change for change in changes if change.before != change.after)
+
     def combine_support(self, card_ids: Iterable[str]) -> CardSupport:
         """The combined support of these cards."""
         return sum((self.entries[card_id].support for card_id in card_ids), CardSupport())

@@ -29,8 +29,10 @@ from contramem.contrast.align import (
     Parting,
     RankedSignal,
     align,
+    common_app,
     describe_effort,
     first_partings,
+    group_partings,
     partings,
     rank_signals,
     reference_first,
@@ -333,13 +335,13 @@ def show_two_runs(packet: Packet, console: Console, values: bool = False) -> Non
 
 
 def _show_partings(shown: Sequence[Parting], console: Console, reveal: Callable[[str], str]) -> None:
-    for parting in shown[:MAX_PARTINGS]:
-        at = parting.at.position if parting.at else "its end"
-        console.print(
-            Text.assemble((f"◀ {parting.run} ", "red"), f"parts from {parting.other} at {at}: {reveal(str(parting))}")
-        )
-    if len(shown) > MAX_PARTINGS:
-        console.print(f"[dim]... and {len(shown) - MAX_PARTINGS} more in --json.[/]", highlight=False)
+    groups = group_partings(shown)
+    for group in groups[:MAX_PARTINGS]:
+        places = ", ".join(f"{each.run} at {each.at.position if each.at else 'its end'}" for each in group)
+        what = str(group[0]) if len(group) == 1 else group[0].what
+        console.print(Text.assemble((f"◀ {places} ", "red"), f"parts from {group[0].other}: {reveal(what)}"))
+    if len(groups) > MAX_PARTINGS:
+        console.print(f"[dim]... and {len(groups) - MAX_PARTINGS} more in --json.[/]", highlight=False)
     if shown:
         console.print()
 
@@ -444,7 +446,7 @@ def _picture(packet: Packet, rows: list[AlignedStep], width: int, view: _Argumen
     for runs in sides:
         table.add_column(_header(runs), no_wrap=True)
     table.add_column("", no_wrap=True)
-    parted, app = list(first_partings(packet)), _common_app(rows)
+    parted, app = list(first_partings(packet)), common_app(rows)
     divergences = {(parting.run, parting.at.position) for parting in parted if parting.at}
     notes = [_parting_note(row, parted) for row in rows]
     # The columns of the runs are never cut; the labels get the remaining width.
@@ -482,11 +484,6 @@ def _row_label(row: AlignedStep, app: str, view: _ArgumentView) -> Text:
 def _short(text: str, limit: int = 28) -> str:
     text = " ".join(text.split())
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def _common_app(rows: list[AlignedStep]) -> str:
-    apps = {row.label.partition(".")[0] + "." for row in rows if "." in row.label}
-    return apps.pop() if len(apps) == 1 else ""
 
 
 def _cell(row: AlignedStep, run: PacketRun, divergences: set[tuple[str, int]]) -> Text:

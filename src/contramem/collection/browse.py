@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,6 @@ CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, source, trial, origin);
 CREATE INDEX IF NOT EXISTS runs_of_source ON runs (source, task, passed);
 CREATE INDEX IF NOT EXISTS runs_of_collection ON runs (collection, task);
 CREATE INDEX IF NOT EXISTS runs_by_id ON runs (id);
-CREATE INDEX IF NOT EXISTS runs_of_origin ON runs (origin);
 CREATE TABLE IF NOT EXISTS tasks (task TEXT PRIMARY KEY, ability TEXT, text TEXT, runs INTEGER, passed INTEGER,
   failed INTEGER, masked TEXT) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tasks_by_contrast ON tasks (min(passed, failed) DESC, task);
@@ -249,9 +248,9 @@ class RunIndex:
         return None
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set labels of runs by origin."""
-        for origin, label in labels.items():
-            self._ask("UPDATE runs SET label = ? WHERE origin = ?", (label, origin))
+        """Set labels of runs by id."""
+        for run, label in labels.items():
+            self._ask("UPDATE runs SET label = ? WHERE id = ?", (label, run))
 
     def agreement(self) -> tuple[int, int]:
         """Of the labels `passed` and `failed` on runs with a verdict: how many say the same, and how many there are."""
@@ -326,6 +325,56 @@ class RunIndex:
             if self._is_closed:
                 raise Stopped
             return self._connection.execute(text, values).fetchall()
+
+
+# What a list is made of
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Named tuples."""
+
+    rows: Sequence[Any]
+    orders: Mapping[str, Callable[[Any], Any]]
+    is_hidden: Callable[[Any], bool] = lambda row: False
+    """Rows that are shown only if the facet `status` asks for them."""
+
+    def count(self, chosen: Mapping[str, str]) -> int:
+        return sum(self._fits(row, chosen) for row in self.rows)
+
+    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
+        return sorted((row for row in self.rows if self._fits(row, chosen)), key=self.orders[order])[offset:][:limit]
+
+    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
+        counts = Counter(getattr(row, facet) for row in self.rows if self._fits(row, chosen, but=facet))
+        return [(value, count) for value, count in counts.most_common(MAX_VALUES) if value]
+
+    def _fits(self, row: Any, chosen: Mapping[str, str], but: str = "") -> bool:
+        if self.is_hidden(row) and but != "status" and not chosen["status"]:
+            return False
+        return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Rows of the run index."""
+
+    index: RunIndex
+    table: Table
+    words: str
+
+    @property
+    def orders(self) -> Mapping[str, str]:
+        return self.table.orders
+
+    def count(self, chosen: Mapping[str, str]) -> int:
+        return self.index.count_rows(self.table, chosen, self.words)
+
+    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
+        return self.index.select(self.table, chosen, self.words, order, offset, limit)
+
+    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
+        return self.index.count_values(self.table, chosen, self.words, facet)
 
 
 def _number(trial: str, number: int) -> str:

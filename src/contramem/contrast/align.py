@@ -70,6 +70,12 @@ def _merge_run(rows: list[AlignedStep], run: PacketRun) -> list[AlignedStep]:
     return merged
 
 
+def common_app(rows: Sequence[AlignedStep]) -> str:
+    """`App.` if all calls are of one app: their labels need not say it."""
+    apps = {row.label.partition(".")[0] + "." for row in rows if "." in row.label}
+    return apps.pop() if len(apps) == 1 else ""
+
+
 def reference_first(runs: Sequence[PacketRun]) -> list[PacketRun]:
     """The same runs, with the reference first: the shortest passing run, else the run with the most actions."""
     passing = [run for run in runs if run.passed and run.counts]
@@ -127,16 +133,18 @@ class Parting(NamedTuple):
         """The step of the run at which it parts. None: it stopped there."""
         return self.here[0] if self.here else self.rejoins
 
-    def __str__(self) -> str:
-        """What the run does there, and where it rejoins."""
+    @property
+    def what(self) -> str:
+        """What the run does there."""
         if self.changed:
             how = ", ".join(f"{change.name} {change.here} instead of {change.there}" for change in self.changed)
-            what = f"{_in_short(self.here)} with {how}"
-        elif self.here and self.there:
-            what = f"{_in_short(self.here)} instead of {_in_short(self.there)}"
-        else:
-            what = f"{_in_short(self.here)} besides" if self.here else f"without {_in_short(self.there)}"
-        return f"{what}; " + (f"rejoins at {self.rejoins.position}" if self.rejoins else "doesn't rejoin")
+            return f"{_in_short(self.here)} with {how}"
+        if self.here and self.there:
+            return f"{_in_short(self.here)} instead of {_in_short(self.there)}"
+        return f"{_in_short(self.here)} besides" if self.here else f"without {_in_short(self.there)}"
+
+    def __str__(self) -> str:
+        return f"{self.what}; " + (f"rejoins at {self.rejoins.position}" if self.rejoins else "doesn't rejoin")
 
 
 def _in_short(steps: Sequence[Step]) -> str:
@@ -162,6 +170,14 @@ def first_partings(packet: Packet) -> Iterator[Parting]:
     """Where each failing run first parts from the passing run most like it."""
     for run in packet.failing if packet.passing else ():
         yield from islice(partings(run, nearest(run, packet.passing)), 1)
+
+
+def group_partings(parted: Iterable[Parting]) -> list[list[Parting]]:
+    """Those from one run that say the same together, the largest group first."""
+    groups: defaultdict[tuple[str, str], list[Parting]] = defaultdict(list)
+    for parting in parted:
+        groups[parting.other, parting.what].append(parting)
+    return sorted(groups.values(), key=lambda group: -len(group))
 
 
 def same_action(step: Step) -> Hashable:

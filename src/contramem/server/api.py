@@ -4,14 +4,14 @@ bodies refuse unknown fields: a misspelled option is not obeyed in silence. The 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
@@ -22,6 +22,7 @@ from contramem.bank.frozen import freeze, parse_frozen
 from contramem.errors import ContramemError, StoreError
 from contramem.guards.watch import Obligation
 from contramem.inject.guidance import Guidance
+from contramem.inject.run import Run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.server.project import Project
@@ -100,97 +101,38 @@ class ReviewCard(Body):
     reason: str = ""
 
 
-class GuidanceBody(BaseModel):
-    """Text for the agent. Empty: show nothing; `note` says why."""
-
-    text: str
-    tokens: int
-    encoding: str
-    card_ids: list[str]
-    listed: list[str]
-    note: str = ""
+# Answers: their models are for the document alone
 
 
-class ObligationBody(BaseModel):
-    """What a card still asks for, or what was broken."""
-
-    text: str
-    guard: str
-    card_id: str
-    title: str
-    state: str
-    due: float | None = None
+def _answer(name: str, about: str = "", /, **fields: Any) -> type[BaseModel]:
+    kinds: dict[str, Any] = {field: (kind, ...) for field, kind in fields.items()}
+    return create_model(name, __doc__=about or None, **kinds)
 
 
-class RunBody(BaseModel):
-    run_id: str
-    profile: str
-    withheld: str
-    """Why the run gets nothing: `holdout` or `off`; empty otherwise."""
-    guidance: GuidanceBody
+def _list_of(model: type[BaseModel]) -> Any:
+    return list[model]  # type: ignore[valid-type]
 
 
-class MaybeGuidance(BaseModel):
-    guidance: GuidanceBody | None
-
-
-class Obligations(BaseModel):
-    obligations: list[ObligationBody]
-
-
-class Finished(BaseModel):
-    run_id: str
-
-
-class CardBody(BaseModel):
-    card_id: str
-    kind: str
-    name: str
-    status: str
-    reviewed: bool
-    card: dict[str, Any]
-
-
-class CardList(BaseModel):
-    total: int
-    cards: list[CardBody]
-
-
-class FoundCard(BaseModel):
-    card_id: str
-    kind: str
-    name: str
-    score: float
-
-
-class Found(BaseModel):
-    hits: list[FoundCard]
-
-
-class FrozenBody(BaseModel):
-    content_sha256: str
-    decision: int
-    jsonl: str
-    """The whole file, for `Memory.load`."""
-
-
-class DecisionBody(BaseModel):
-    number: int
-    at: str
-    decision: dict[str, Any]
-
-
-class History(BaseModel):
-    decisions: list[DecisionBody]
-
-
-class ErrorDetail(BaseModel):
-    status: int
-    message: str
-
-
-class ErrorBody(BaseModel):
-    error: ErrorDetail
+_EMPTY_SAYS_WHY = "Text for the agent. Empty: show nothing; `note` says why."
+GuidanceBody = _answer("GuidanceBody", _EMPTY_SAYS_WHY, text=str, tokens=int, encoding=str, card_ids=list[str],
+                       listed=list[str], note=str)  # fmt: skip
+ObligationBody = _answer("ObligationBody", "What a card still asks for, or what was broken.", text=str, guard=str,
+                         card_id=str, title=str, state=str, due=float | None)  # fmt: skip
+RunBody = _answer("RunBody", "`withheld` says why the run gets nothing: `holdout` or `off`; empty otherwise.",
+                  run_id=str, profile=str, withheld=str, guidance=GuidanceBody)  # fmt: skip
+MaybeGuidance = _answer("MaybeGuidance", guidance=GuidanceBody | None)
+Obligations = _answer("Obligations", obligations=_list_of(ObligationBody))
+Finished = _answer("Finished", run_id=str)
+CardBody = _answer("CardBody", card_id=str, kind=str, name=str, status=str, reviewed=bool, card=dict[str, Any])
+CardList = _answer("CardList", total=int, cards=_list_of(CardBody))
+FoundCard = _answer("FoundCard", card_id=str, kind=str, name=str, score=float)
+Found = _answer("Found", hits=_list_of(FoundCard))
+FrozenBody = _answer("FrozenBody", "`jsonl` is the whole file, for `Memory.load`.", content_sha256=str, decision=int,
+                     jsonl=str)  # fmt: skip
+DecisionBody = _answer("DecisionBody", number=int, at=str, decision=dict[str, Any])
+History = _answer("History", decisions=_list_of(DecisionBody))
+ErrorDetail = _answer("ErrorDetail", status=int, message=str)
+ErrorBody = _answer("ErrorBody", error=ErrorDetail)
 
 
 # Routes
@@ -255,18 +197,19 @@ def status_of(error: ContramemError) -> int:
     return 409 if isinstance(error, StoreError) else 422
 
 
+def _started(run: Run) -> dict[str, Any]:
+    about = {"run_id": run.run_id, "profile": run.profile.name, "withheld": run.withheld}
+    return {**about, "guidance": guidance_json(run.guidance)}
+
+
 def start(call: Call, body: StartRun) -> dict[str, Any]:
     number, memory = call.project.memory()
     request = {name: value for name, value in body.model_dump(exclude={"run_id"}).items() if value is not None}
-    run = call.project.live.start(memory, number, body.run_id, request)
-    return {"run_id": run.run_id, "profile": run.profile.name, "withheld": run.withheld,
-            "guidance": guidance_json(run.guidance)}  # fmt: skip
+    return _started(call.project.live.start(memory, number, body.run_id, request))
 
 
 def guidance(call: Call, _: None) -> dict[str, Any]:
-    run = _run(call)
-    return {"run_id": run.run_id, "profile": run.profile.name, "withheld": run.withheld,
-            "guidance": guidance_json(run.guidance)}  # fmt: skip
+    return _started(_run(call))
 
 
 def before_call(call: Call, body: BeforeCall) -> dict[str, Any]:
@@ -286,21 +229,19 @@ def before_final(call: Call, _: None) -> dict[str, Any]:
 
 def observe(call: Call, body: ObserveEvent) -> dict[str, Any]:
     run = _run(call)
-    fields = body.model_dump(exclude={"result"})
     result = Result(**body.result.model_dump()) if body.result else None
-    event = Event(**fields, result=result)
+    event = Event(**body.model_dump(exclude={"result"}), result=result)
     broken = run.observe(event)
     call.project.live.note(run.run_id, "observe", msgspec.to_builtins(event))
-    return {"obligations": [obligation_json(obligation) for obligation in broken]}
+    return _obligations(broken)
 
 
 def pending(call: Call, _: None) -> dict[str, Any]:
-    return {"obligations": [obligation_json(obligation) for obligation in _run(call).pending()]}
+    return _obligations(_run(call).pending())
 
 
 def would_break(call: Call, body: BeforeCall) -> dict[str, Any]:
-    broken = _run(call).would_break(body.function, body.arguments)
-    return {"obligations": [obligation_json(obligation) for obligation in broken]}
+    return _obligations(_run(call).would_break(body.function, body.arguments))
 
 
 def finish(call: Call, body: FinishRun) -> dict[str, Any]:
@@ -324,14 +265,10 @@ def card(call: Call, _: None) -> dict[str, Any]:
 def search(call: Call, _: None) -> dict[str, Any]:
     memory = call.project.memory()[1]
     profile = profile_named(memory.bank.header.profile)
-    retrieval = memory.retriever.retrieve(Query(call.query.get("q", "")[:20_000]), profile)
-    hits = [*retrieval.skills, *retrieval.functions]
-    return {
-        "hits": [
-            {"card_id": hit.card.card_id, "kind": hit.kind, "name": hit.name, "score": round(float(hit.score), 6)}
-            for hit in hits
-        ]
-    }
+    found = memory.retriever.retrieve(Query(call.query.get("q", "")[:20_000]), profile)
+    hits = [*found.skills, *found.functions]
+    return {"hits": [{"card_id": hit.card.card_id, "kind": hit.kind, "name": hit.name,
+                      "score": round(float(hit.score), 6)} for hit in hits]}  # fmt: skip
 
 
 def review_card(call: Call, body: ReviewCard) -> dict[str, Any]:
@@ -363,39 +300,28 @@ def history(call: Call, _: None) -> dict[str, Any]:
 
 
 def guidance_json(given: Guidance) -> dict[str, Any]:
-    return {"text": given.text, "tokens": given.tokens, "encoding": given.encoding, "card_ids": given.card_ids,
-            "listed": given.listed, "note": given.note}  # fmt: skip
+    return {name: getattr(given, name) for name in GuidanceBody.model_fields}
 
 
-def obligation_json(obligation: Obligation) -> dict[str, Any]:
+def _obligations(found: Iterable[Obligation]) -> dict[str, Any]:
+    names = ObligationBody.model_fields
     return {
-        "text": obligation.text,
-        "guard": str(obligation.guard),
-        "card_id": obligation.card_id,
-        "title": obligation.title,
-        "state": obligation.state,
-        "due": getattr(obligation, "due", None),
+        "obligations": [{name: getattr(owed, name) for name in names} | {"guard": str(owed.guard)} for owed in found]
     }
 
 
 def card_json(entry: BankEntry) -> dict[str, Any]:
     card = entry.card
-    is_skill = isinstance(card, SkillCard)
-    return {
-        "card_id": card.card_id,
-        "kind": "skill" if is_skill else "function",
-        "name": card.title if isinstance(card, SkillCard) else card.tool,
-        "status": entry.status,
-        "reviewed": entry.reviewed,
-        "card": card.model_dump(mode="json"),
-    }
+    kind, name = ("skill", card.title) if isinstance(card, SkillCard) else ("function", card.tool)
+    return {"card_id": card.card_id, "kind": kind, "name": name, "status": entry.status, "reviewed": entry.reviewed,
+            "card": card.model_dump(mode="json")}  # fmt: skip
 
 
 def _decision_json(entry: Any) -> dict[str, Any]:
     return {"number": entry.number, "at": entry.at, "decision": entry.decision.model_dump(mode="json")}
 
 
-def _run(call: Call) -> Any:
+def _run(call: Call) -> Run:
     try:
         return call.project.live.get(call.path["run_id"])
     except ContramemError as error:
@@ -477,22 +403,20 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _operation(route: ApiRoute) -> dict[str, Any]:
-    names = re.findall(r"{(\w+)}", route.path)
-    parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}} for name in names
-    ]
-    for name in route.query:
-        schema: dict[str, Any] = {"type": "string"}
-        if name in _NUMBERS:
-            schema = {"type": "integer", "minimum": 0, "maximum": _NUMBERS[name]}
-        parameters.append({"name": name, "in": "query", "schema": schema})
+    number = {"type": "integer", "minimum": 0}
+    in_query = {name: {**number, "maximum": _NUMBERS[name]} if name in _NUMBERS else {"type": "string"}
+                for name in route.query}  # fmt: skip
+    in_path = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+    responses = {str(route.status): {"description": "Done", **_content(route.gives)}}
     operation: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
         "description": f"Needs the scope `{route.scope}`.",
-        "parameters": parameters,
-        "responses": {str(route.status): {"description": "Done", **_content(route.gives)}}
-        | {status: {"description": what, **_content(ErrorBody)} for status, what in _ERRORS.items()},
+        "parameters": [
+            *({"name": name, **in_path} for name in re.findall(r"{(\w+)}", route.path)),
+            *({"name": name, "in": "query", "schema": schema} for name, schema in in_query.items()),
+        ],
+        "responses": responses | {code: {"description": what, **_content(ErrorBody)} for code, what in _ERRORS.items()},
     }
     if route.body:
         operation["requestBody"] = {"required": True, **_content(route.body)}

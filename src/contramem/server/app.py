@@ -25,7 +25,7 @@ from contramem.server import api, cards, compare, preview, tasks
 from contramem.server.access import COOKIE, Access, Denied
 from contramem.server.api import openapi_document
 from contramem.server.guard_rails import GuardRails
-from contramem.server.live import McpApp
+from contramem.server.mcp import McpApp
 from contramem.server.observe import Metrics, Spans
 from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
@@ -272,24 +272,23 @@ def _wants_page(request: Request) -> bool:
 
 
 async def _deny(request: Request, error: Denied) -> Response:
-    if _wants_page(request):
-        if error.status == 401:
-            return RedirectResponse("/login", 303)
-        return HTMLResponse(render_alone("error.html", status=error.status, message=str(error)), error.status)
-    return _error(error.status, str(error))
+    if error.status == 401 and _wants_page(request):
+        return RedirectResponse("/login", 303)
+    return _refuse(request, error.status, str(error))
 
 
 async def _fail(request: Request, error: ContramemError) -> Response:
-    status = api.status_of(error)
-    if _wants_page(request):
-        return HTMLResponse(render_alone("error.html", status=status, message=str(error)), status)
-    return _error(status, str(error))
+    return _refuse(request, api.status_of(error), str(error))
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
-    if _wants_page(request):
-        page = render_alone("error.html", status=error.status_code, message=str(error.detail))
-        return HTMLResponse(page, error.status_code, headers=error.headers)
-    response = _error(error.status_code, str(error.detail))
+    response = _refuse(request, error.status_code, str(error.detail))
     response.headers.update(error.headers or {})
     return response
+
+
+def _refuse(request: Request, status: int, message: str) -> Response:
+    if not _wants_page(request):
+        return _error(status, message)
+    what = "There is nothing at this address." if (status, message) == (404, "Not Found") else message
+    return HTMLResponse(render_alone("error.html", status=status, message=what), status)

@@ -7,69 +7,37 @@ both texts."""
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from contramem.bank import acts
 from contramem.bank.bank import COUNTED, GRADES, Bank, BankEntry
-from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
-from contramem.bank.show import FieldDifference, field_differences, saying, trace_sentences
+from contramem.bank.rows import (
+    DecisionRow,
+    card_row,
+    count_unreviewed,
+    decision_row,
+    edit_fields,
+    find_related_cards,
+    guard_rows,
+    text_from_fields,
+)
+from contramem.bank.show import trace_sentences
 from contramem.bank.store import DecisionSummary
-from contramem.build.rules.support import replays
+from contramem.collection.browse import InMemory
 from contramem.errors import ContramemError, GuardError
+from contramem.evaluate.evidence import GuardedRun, find_guarded_runs
 from contramem.guards.guard import parse_guard, relevant_functions
 from contramem.server.compare import effects_of
-from contramem.server.listing import InMemory, Listing
+from contramem.server.listing import Listing
 from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts
 
 # The ledger
-
-
-class DecisionRow(NamedTuple):
-    """A decision in a list."""
-
-    number: int
-    at: str
-    operation: str
-    accepted: bool
-    by: str
-    kind: str
-    reason: str
-    cards: tuple[tuple[str, str], ...]
-    """Id and text."""
-    differences: tuple[FieldDifference, ...]
-    status: str
-    can_undo: bool
-
-
-def decision_row(entry: LedgerEntry, bank: Bank, card_id: str | None = None) -> DecisionRow:
-    """`can_undo`: it changed cards, and nothing was decided about them since."""
-    decision = entry.decision
-    changes = [change for change in decision.changes if card_id in (None, change.card_id)]
-    change = changes[0] if changes else None
-    before, after = (change.before, change.after) if change else (None, None)
-    moved = f"{before.status} → {after.status}" if before and after and before.status != after.status else ""
-    return DecisionRow(
-        entry.number,
-        entry.at[:19].replace("T", " "),
-        decision.operation or "",
-        decision.accepted,
-        str(decision.by),
-        decision.by.kind,
-        decision.reason,
-        tuple((change.card_id, saying(change.after.card)) for change in decision.changes)
-        or tuple((name, name) for name in decision.card_ids),
-        field_differences(before.card, after.card) if before and after else (),
-        moved,
-        bool(decision.changes) and all(bank.entries.get(each.card_id) == each.after for each in decision.changes),
-    )
 
 
 def decided(visit: Visit) -> LedgerEntry | None:
@@ -118,22 +86,6 @@ NO_SENTENCES = ("tags", "functions_used")
 """Fields that cannot be wrong."""
 
 
-class CardRow(NamedTuple):
-    """One card in a list."""
-
-    card_id: str
-    kind: str
-    title: str
-    ability: str
-    about: str
-    """What a function does, or when a skill applies."""
-    status: str
-    tasks: int
-    guards: int
-    reviewed: bool
-    grade: str
-
-
 CARDS = Listing("cards", ("kind", "status", "grade", "ability"))
 _ORDERS = {
     "kind": lambda row: (row.kind != "skill", -row.tasks, row.card_id),  # skills that most tasks support come first
@@ -150,14 +102,6 @@ def cards(visit: Visit) -> Response:
     found = snapshot.bank.entries.items()
     rows = [card_row(entry) for card_id, entry in found if all(word in snapshot.texts[card_id] for word in wanted)]
     return CARDS.page(visit, InMemory(rows, _ORDERS, lambda row: row.status == "retired"))
-
-
-def card_row(entry: BankEntry) -> CardRow:
-    card, common = entry.card, (entry.status, len(entry.support.tasks))
-    if isinstance(card, SkillCard):
-        return CardRow(card.card_id, "skill", card.title, card.ability, card.applies_when, *common, len(card.guards),
-                       entry.reviewed, entry.support.grade or "")  # fmt: skip
-    return CardRow(card.card_id, "function", card.tool, "", card.what_it_does, *common, 0, entry.reviewed, "")
 
 
 def card(visit: Visit) -> Response:
@@ -196,37 +140,6 @@ def _find_known_tasks(visit: Visit, tasks: list[str]) -> set[str]:
     return {task for task, _ in visit.project.runs.rates(set(tasks))} if tasks else set()
 
 
-class GuardRow(NamedTuple):
-    """A guard, in words and in numbers."""
-
-    text: str
-    sentence: str
-    counts: dict[str, int]
-    """By the name that COUNTED gives a count. Empty if the card has none."""
-
-
-def guard_rows(entry: BankEntry) -> list[GuardRow]:
-    rows = []
-    for text in entry.card.guards if isinstance(entry.card, SkillCard) else ():
-        try:
-            sentence = parse_guard(text).sentence
-        except GuardError:
-            sentence = "This guard can't be read by this version."
-        counts = entry.support.guard_counts.get(text)
-        rows.append(GuardRow(text, sentence, counts.by_name() if counts else {}))
-    return rows
-
-
-class GuardedRun(NamedTuple):
-    """What a recorded run did with a guard."""
-
-    task: str
-    source: str
-    trial: str
-    verdict: str
-    outcome: str
-
-
 GUARDED = Listing("guard", ("verdict", "outcome", "source"))
 
 
@@ -236,7 +149,7 @@ def guard(visit: Visit) -> Response:
     rows, number = guard_rows(entry) if entry else [], visit.number("guard")
     if entry is None or number >= len(rows):
         return missing(visit, "There is no such guard in this bank.")
-    runs = find_guarded_runs(visit, rows[number].text)
+    runs = guarded_runs(visit, rows[number].text)
     found = {name: sum(run.verdict == name for run in runs) for name in COUNTED}
     orders = {"task": lambda row: (row.task, row.source, row.trial), "source": lambda row: (row.source, row.task)}
     return GUARDED.page(
@@ -245,8 +158,8 @@ def guard(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-def find_guarded_runs(visit: Visit, text: str) -> list[GuardedRun]:
-    """Replay a guard on the recorded runs of every task that it applies to."""
+def guarded_runs(visit: Visit, text: str) -> list[GuardedRun]:
+    """What recorded runs did with a guard. Replayed once for as many runs as there are now."""
     index, kept = visit.project.runs, visit.project.guarded
     if (text, index.count) not in kept:
         try:
@@ -254,30 +167,8 @@ def find_guarded_runs(visit: Visit, text: str) -> list[GuardedRun]:
         except GuardError:
             return []
         tasks = map(visit.project.packet, index.tasks_calling(relevant_functions(parsed) or ()))
-        found = []
-        for packet, replay in (pair for task in tasks if task for pair in replays([parsed], [task])):
-            for name, letters in zip(
-                COUNTED, (replay.held, replay.kept_in_vain, replay.broken, replay.contradicted), strict=True
-            ):
-                runs = (packet.provenance[letter] for letter in letters)
-                outcome = "passed" if name in ("kept", "contradicted") else "failed"
-                found += [GuardedRun(packet.task_key, run.source, run.run, name, outcome) for run in runs]
-        kept[text, index.count] = found
+        kept[text, index.count] = list(find_guarded_runs(parsed, filter(None, tasks)))
     return kept[text, index.count]
-
-
-def find_related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
-    """Skill Cards that name the function, or the Function Cards that a skill names."""
-    if isinstance(entry.card, FunctionCard):
-        tool = entry.card.tool
-        cards = [skill.card_id for skill in bank.skills if tool in skill.functions_used]
-    else:
-        cards = [f"function::{tool}" for tool in entry.card.functions_used]
-    return [card_row(bank.entries[card_id]) for card_id in cards[:20] if card_id in bank.entries]
-
-
-def count_unreviewed(bank: Bank) -> int:
-    return sum(entry.served and not entry.reviewed for entry in bank.entries.values())
 
 
 # Review
@@ -373,61 +264,6 @@ def _decision(visit: Visit, bank: Bank) -> Decision:
     if answer == "merge":
         return acts.merge(bank, card_id, [form.get("with", "")], by, reason)
     return acts.edit(bank, card_id, text_from_fields(entry.card, form), by, reason)
-
-
-FIXED = ("version", "card_id", "tool", "app", "function", "ability")
-"""Fields of a card that nobody edits."""
-FIELD = "field."
-
-
-class EditField(NamedTuple):
-    """A field of a card in a form."""
-
-    name: str
-    label: str
-    value: str
-    kind: str
-    """`text`, `lines` (one item a line) or `choice` (yes, no, unknown)."""
-
-
-def edit_fields(card: Card, form: Mapping[str, str]) -> Iterator[EditField]:
-    """The editable fields of a card, with what a form says instead."""
-    for path, value in _leaves(card.model_dump(mode="json", exclude=set(FIXED))):
-        kind = "lines" if isinstance(value, list) else "text" if isinstance(value, str) else "choice"
-        shown = "\n".join(value) if isinstance(value, list) else value if isinstance(value, str) else _CHOICES[value]
-        label = " ".join(card.arguments[int(part)].name if part.isdigit() and isinstance(card, FunctionCard) else part
-                         for part in path.split(".")).replace("_", " ")  # fmt: skip
-        yield EditField(FIELD + path, label, form.get(FIELD + path, shown), kind)
-
-
-_CHOICES = {True: "yes", False: "no", None: "unknown"}
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Texts, lists of texts and choices of a card, each with its path."""
-    if isinstance(value, dict):
-        for name, child in value.items():
-            yield from _leaves(child, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and value and isinstance(value[0], dict):
-        for number, child in enumerate(value):
-            yield from _leaves(child, f"{path}.{number}")
-    elif path != "arguments":  # of a function without any
-        yield path, value
-
-
-def text_from_fields(card: Card, form: Mapping[str, str]) -> FunctionCard | SkillDelta:
-    """The card with what a form says. Raises ValidationError if it may not be said."""
-    kind = FunctionCard if isinstance(card, FunctionCard) else SkillDelta
-    fields = card.model_dump(mode="json", include=set(kind.model_fields))
-    for field in edit_fields(card, form):
-        *outer, name = field.name.removeprefix(FIELD).split(".")
-        place: Any = fields
-        for part in outer:
-            place = place[int(part)] if part.isdigit() else place[part]
-        lines = [line.strip() for line in field.value.splitlines() if line.strip()]
-        choice = {"yes": True, "no": False}.get(field.value)
-        place[name] = lines if field.kind == "lines" else field.value.strip() if field.kind == "text" else choice
-    return kind.model_validate_json(json.dumps(fields))
 
 
 def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from contramem.collection.browse import InMemory
 from contramem.errors import ContramemError
 from contramem.evaluate.cards import CardEffect, card_effects
 from contramem.evaluate.compare import Compared, Comparison, PairRow, compare_both
@@ -20,7 +21,7 @@ from contramem.evaluate.report.comparison import NOT_COMPARED
 from contramem.evaluate.report.table import ReportTable
 from contramem.evaluate.report.tables import effort_table, finding, flips_table, success_table, verdict
 from contramem.inject.log import Injections, Line, read_log, summarize
-from contramem.server.listing import InMemory, Listing
+from contramem.server.listing import Listing
 from contramem.server.pages import Visit
 from contramem.server.project import Project
 from contramem.traces.trajectory import Trajectory

@@ -66,7 +66,7 @@ class GuardRails:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
-        with self._spans.span(scope["method"], headers) as span:
+        with self._spans.span(scope["method"], headers) as end:
             try:
                 await self._answer(scope, headers, receive, respond)
             except ClientDisconnect:
@@ -76,7 +76,7 @@ class GuardRails:
                 who, project = scope.get("contramem.who", ""), scope.get("path_params", {}).get("project", "")
                 self._metrics.add(route, scope["method"], status, seconds)
                 log_request(scope["method"], route, status, seconds, who, project)
-                span.end(route, status, who, project)
+                end(route, status, who, project)
 
     async def _answer(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, respond: Send) -> None:
         try:

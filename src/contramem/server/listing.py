@@ -5,80 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
-from contramem.bank.show import visible
-from contramem.collection.browse import MAX_VALUES, RunIndex, Table
+from contramem.collection.browse import InMemory, Stored
+from contramem.evaluate.report.table import in_csv
 from contramem.server.pages import Visit
 
 PAGE = 50
 _TEXTS = ("text", "masked")
 """Fields with the text of a task, which may hold values: they are in no file."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-class Rows(Protocol):
-    """Where the rows of a list are: in memory, or in a file."""
-
-    @property
-    def orders(self) -> Mapping[str, Any]:
-        """The first is the default."""
-
-    def count(self, chosen: Mapping[str, str]) -> int: ...
-    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]: ...
-    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]: ...
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """Named tuples."""
-
-    rows: Sequence[Any]
-    orders: Mapping[str, Callable[[Any], Any]]
-    is_hidden: Callable[[Any], bool] = lambda row: False
-    """Rows that are shown only if the facet `status` asks for them."""
-
-    def count(self, chosen: Mapping[str, str]) -> int:
-        return sum(self._fits(row, chosen) for row in self.rows)
-
-    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
-        return sorted((row for row in self.rows if self._fits(row, chosen)), key=self.orders[order])[offset:][:limit]
-
-    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
-        counts = Counter(getattr(row, facet) for row in self.rows if self._fits(row, chosen, but=facet))
-        return [(value, count) for value, count in counts.most_common(MAX_VALUES) if value]
-
-    def _fits(self, row: Any, chosen: Mapping[str, str], but: str = "") -> bool:
-        if self.is_hidden(row) and but != "status" and not chosen["status"]:
-            return False
-        return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Rows of the run index."""
-
-    index: RunIndex
-    table: Table
-    words: str
-
-    @property
-    def orders(self) -> Mapping[str, str]:
-        return self.table.orders
-
-    def count(self, chosen: Mapping[str, str]) -> int:
-        return self.index.count_rows(self.table, chosen, self.words)
-
-    def select(self, chosen: Mapping[str, str], order: str, offset: int, limit: int) -> list[Any]:
-        return self.index.select(self.table, chosen, self.words, order, offset, limit)
-
-    def values(self, chosen: Mapping[str, str], facet: str) -> list[tuple[str, int]]:
-        return self.index.count_values(self.table, chosen, self.words, facet)
 
 
 class Paging(NamedTuple):
@@ -109,7 +47,7 @@ class Listing(NamedTuple):
         return {facet: visit.query(facet) for facet in self.facets}
 
     def page(
-        self, visit: Visit, rows: Rows, show: Callable[[list[Any]], Sequence[Any]] = lambda rows: rows, /,
+        self, visit: Visit, rows: InMemory | Stored, show: Callable[[list[Any]], Sequence[Any]] = lambda rows: rows, /,
         *, status: int = 200, **more: Any,
     ) -> Response:  # fmt: skip
         """The part of the list that the address asks for, with the counts of the facets; `format=csv` gives all of it
@@ -136,13 +74,7 @@ def export_rows(form: str, name: str, rows: Sequence[Any]) -> Response:
         file = io.StringIO()
         writer = csv.writer(file)
         writer.writerow(table[0] if table else ())
-        writer.writerows(map(_cell, row.values()) for row in table)
+        writer.writerows([in_csv(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in table)
         content = file.getvalue()
     headers = {"content-disposition": f'attachment; filename="{name}.{form}"'}
     return Response(content, media_type="application/json" if form == "json" else "text/csv", headers=headers)
-
-
-def _cell(value: object) -> object:
-    """Mark a text that a spreadsheet would take for a formula."""
-    text = visible(value) if isinstance(value, str) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from contramem.whole_file import make_private
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer, TracerProvider
+    from opentelemetry.trace import Tracer, TracerProvider
 
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -47,21 +48,23 @@ class Metrics:
                     break
 
     def text(self, gauges: dict[str, float]) -> str:
+        seconds = "contramem_request_seconds"
         lines = ["# TYPE contramem_requests_total counter"]
         with self._lock:
             for (route, method, status), count in sorted(self._requests.items()):
                 lines.append(f'contramem_requests_total{{route="{route}",method="{method}",status="{status}"}} {count}')
-            lines.append("# TYPE contramem_request_seconds histogram")
+            lines.append(f"# TYPE {seconds} histogram")
             for route, count in sorted(self._counts.items()):
-                total = 0
-                for bound in BUCKETS_S:
-                    total += self._buckets[route, bound]
-                    lines.append(f'contramem_request_seconds_bucket{{route="{route}",le="{bound}"}} {total}')
-                lines.append(f'contramem_request_seconds_bucket{{route="{route}",le="+Inf"}} {count}')
-                lines.append(f'contramem_request_seconds_sum{{route="{route}"}} {self._seconds[route]:.6f}')
-                lines.append(f'contramem_request_seconds_count{{route="{route}"}} {count}')
-        for name, value in gauges.items():
-            lines += [f"# TYPE {name.partition('{')[0]} gauge", f"{name} {value:g}"]
+                within = accumulate(self._buckets[route, bound] for bound in BUCKETS_S)
+                totals = [*zip(BUCKETS_S, within, strict=True), ("+Inf", count)]
+                lines += [f'{seconds}_bucket{{route="{route}",le="{bound}"}} {total}' for bound, total in totals]
+                lines.append(f'{seconds}_sum{{route="{route}"}} {self._seconds[route]:.6f}')
+                lines.append(f'{seconds}_count{{route="{route}"}} {count}')
+        lines += [
+            line
+            for name, value in gauges.items()
+            for line in (f"# TYPE {name.partition('{')[0]} gauge", f"{name} {value:g}")
+        ]
         return "\n".join(lines) + "\n"
 
 
@@ -88,16 +91,8 @@ def _now() -> str:
 
 # Spans
 
-
-class RequestSpan(Protocol):
-    """What is recorded about a request once it has been answered."""
-
-    def end(self, route: str, status: int, who: str, project: str) -> None: ...
-
-
-class _NoSpan:
-    def end(self, route: str, status: int, who: str, project: str) -> None:
-        pass
+End: TypeAlias = Callable[[str, int, str, str], None]
+"""Takes what is recorded about a request once it has been answered: route, status, who and project."""
 
 
 class Spans:
@@ -114,32 +109,22 @@ class Spans:
             self._tracer = trace.get_tracer("contramem.server", tracer_provider=provider)
 
     @contextmanager
-    def span(self, method: str, headers: Mapping[bytes, bytes]) -> Iterator[RequestSpan]:
-        """The span of one request; it continues the trace in the client's `traceparent` header."""
+    def span(self, method: str, headers: Mapping[bytes, bytes]) -> Iterator[End]:
+        """The span of one request; it continues the trace in the client's `traceparent` header. Names follow
+        OpenTelemetry's conventions for HTTP. The address is left out: it may contain a task's name."""
         if self._tracer is None:
-            yield _NoSpan()
+            yield lambda *_: None
             return
         from opentelemetry.propagate import extract
         from opentelemetry.trace import SpanKind
 
         carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
         with self._tracer.start_as_current_span(method, context=extract(carrier), kind=SpanKind.SERVER) as span:
-            yield _Recorded(span, method)
 
+            def end(route: str, status: int, who: str, project: str) -> None:
+                span.update_name(f"{method} {route}")
+                span.set_attribute("http.response.status_code", status)
+                texts = {"http.request.method": method, "http.route": route}
+                span.set_attributes({**texts, "contramem.project": project, "enduser.id": who})
 
-class _Recorded:
-    def __init__(self, span: Span, method: str) -> None:
-        self._span, self._method = span, method
-
-    def end(self, route: str, status: int, who: str, project: str) -> None:
-        """Names follow OpenTelemetry's conventions for HTTP. The address is left out: it may contain a task's name."""
-        self._span.update_name(f"{self._method} {route}")
-        self._span.set_attributes(
-            {
-                "http.request.method": self._method,
-                "http.route": route,
-                "http.response.status_code": status,
-                "contramem.project": project,
-                "enduser.id": who,
-            }
-        )
+            yield end

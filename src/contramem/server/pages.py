@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,6 +61,7 @@ _JINJA.filters["marked"] = mark_up
 _JINJA.filters["number"] = lambda value: (
     "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 )
+_JINJA.filters["pretty"] = lambda value: json.dumps(value, ensure_ascii=False, indent=2, default=str)
 _JINJA.filters["percent"] = lambda share: f"{100 * share:.0f} %"
 _JINJA.globals["count"] = lambda number, noun: f"{number:,} {noun if number == 1 else plural_of(noun)}"
 _JINJA.globals["in_line"] = lambda arguments: ", ".join(f"{name}={_short(value)}" for name, value in arguments.items())

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.responses import Response
 
 from contramem.errors import UsageError
-from contramem.inject.run import Run
-from contramem.retrieve.hit import Hit
+from contramem.inject.explain import explain_guidance
 from contramem.server.listing import export_rows
 from contramem.server.pages import Visit
 
-MAX_WORDS = 8
 MAX_TASK_CHARS = 20_000
-_FATES = {"shown": 0, "one line": 1}
-
-
-class ShownCard(NamedTuple):
-    """A retrieved card and what becomes of it."""
-
-    card_id: str
-    kind: str
-    name: str
-    fate: str
-    score: float
-    relevance: float
-    apps: float
-    words: str
-    """The words of the request that it was found by, with what each contributes."""
-    applies: str
-    guards: str
 
 
 def preview(visit: Visit) -> Response:
@@ -47,9 +28,7 @@ def preview(visit: Visit) -> Response:
         problem = str(error)
     broken = run.would_break(function, arguments) if function and not problem else ()
     given = run.before_call(function, arguments) if function and not problem else None
-    found = {hit.card.card_id: _card(hit, run) for hit in _hits(run)}
-    found |= {card_id: _listed(visit, card_id) for card_id in run.guidance.listed if card_id not in found}
-    cards = sorted(found.values(), key=lambda card: (_FATES.get(card.fate, 2), -card.score))
+    cards = explain_guidance(run)
     if visit.query("format") in ("csv", "json"):
         return export_rows(visit.query("format"), "preview", cards)
     return visit.page(
@@ -65,29 +44,3 @@ def _arguments(text: str) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise UsageError('The arguments have to be a JSON object, such as {"ticket_id": 7}.')
     return arguments
-
-
-def _hits(run: Run) -> list[Hit]:
-    retrieval = run.retrieval
-    return [*run.guidance.hits, *((*retrieval.skills, *retrieval.functions) if retrieval else ())]
-
-
-def _listed(visit: Visit, card_id: str) -> ShownCard:
-    """A card that was not looked for: the list of rules is of all that fit the agent's functions."""
-    return ShownCard(card_id, "skill", visit.card_title(card_id), "one line", 0.0, 0.0, 0.0, "", "", "")
-
-
-def _card(hit: Hit, run: Run) -> ShownCard:
-    guidance, card = run.guidance, hit.card
-    fate = "not shown: it does not fit well enough, or others fit better"
-    if card.card_id in guidance.listed:
-        fate = "one line"
-    elif card.card_id in guidance.card_ids:
-        fate = "shown"
-    elif card.card_id in guidance.left_out:
-        fate = "left out: over the budget"
-    words = ", ".join(f"{word} {part:.2f}" for word, part in list(hit.terms.items())[:MAX_WORDS])
-    return ShownCard(
-        card.card_id, hit.kind, hit.name, fate, round(float(hit.score), 3), round(float(hit.relevance), 3),
-        round(float(hit.prior), 3), words, getattr(card, "applies_when", ""), "; ".join(getattr(card, "guards", ())),
-    )  # fmt: skip

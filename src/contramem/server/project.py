@@ -9,9 +9,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any
 
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Bank
 from contramem.bank.frozen import FrozenBank, freeze, is_url, kind_of, parse_frozen
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.store import DecisionSummary, Store, open_store
@@ -20,15 +19,16 @@ from contramem.contrast.packet import Packet, mask_task, packet_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.evaluate.compare import Compared
+from contramem.evaluate.evidence import GuardedRun
+from contramem.inject.journal import LiveRuns
 from contramem.inject.loaded_bank import BankFile
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.scratch import ScratchFolder
-from contramem.server.labels import Labels
-from contramem.server.live import LiveRuns
 from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
+from contramem.traces.labels import Labels
 from contramem.traces.read import read_traces
 
 LOOK_EVERY_S = 1.0
@@ -87,7 +87,7 @@ class Project:
         """All attempts at a task, with values as placeholders and the signals that separate them; None if unknown."""
         self.compared: dict[tuple[str, str], Compared] = {}
         """The comparisons that were looked at, by their sides."""
-        self.guarded: dict[tuple[str, int], list[Any]] = {}
+        self.guarded: dict[tuple[str, int], list[GuardedRun]] = {}
         """What recorded runs did with a guard, by its text and the number of runs."""
         self._summaries: list[DecisionSummary] = []
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
@@ -109,9 +109,10 @@ class Project:
         try:
             for path in self.options.runs:
                 self.runs.add(read_traces([path]), on_progress, collection=str(path))
-            self.runs.label(self.labels.by_origin)
+            self.runs.label(self.labels.by_run)
             self.packet.cache_clear()
             self.compared.clear()
+            self.guarded.clear()
             self.__dict__.pop("vocabulary", None)
             if self.options.runs:
                 self.vocabulary  # noqa: B018  (otherwise the first page with masked values would wait for it)
@@ -189,7 +190,7 @@ class Project:
     def _take_over(self, store: Store, file: FrozenBank) -> None:
         """Make the store say what the file says, in one decision."""
         with self._writing, store.writing("serve"):
-            if changes := _changes(store.bank(), file.to_bank()):
+            if changes := store.bank().changes_to(file.to_bank()):
                 by, reason = Attribution(kind="person", name="serve"), f"as in {Path(self.options.bank).name}"
                 store.record(Decision(operation="IMPORT", reason=reason, by=by, changes=changes))
 
@@ -214,12 +215,3 @@ class Project:
         number, memory = self._memory
         # A frozen file has no history: after a restart, a run continues with the current cards of the file.
         return memory if number == decision or self.is_frozen else self._past_memory(decision)
-
-
-def _changes(old: Bank, new: Bank) -> tuple[Change, ...]:
-    """The changes that turn one bank into another; a card missing from the other is retired."""
-    changes = [Change(before=old.entries.get(card_id), after=entry) for card_id, entry in new.entries.items()]
-    for card_id in sorted({*old.entries} - {*new.entries}):
-        entry = old.entries[card_id]
-        changes.append(Change(before=entry, after=entry.model_copy(update={"status": "retired"})))
-    return tuple(change for change in changes if change.before != change.after)

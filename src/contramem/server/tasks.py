@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from itertools import groupby, islice
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import NamedTuple
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
-from contramem.bank.bank import GRADES
 from contramem.bank.card import SkillCard
-from contramem.collection.browse import RUNS, TASKS, RunGroup, RunRow
+from contramem.bank.rows import card_row, count_unreviewed, decision_row
+from contramem.collection.browse import RUNS, TASKS, RunGroup, RunRow, Stored
 from contramem.contrast.align import (
     RankedSignal,
     align,
     best_cites,
+    common_app,
     describe_effort,
     first_partings,
+    group_partings,
     nearest,
     partings,
     rank_signals,
@@ -27,36 +28,27 @@ from contramem.contrast.align import (
 )
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.step import Step
-from contramem.guards.guard import Guard
-from contramem.guards.packets import replay
-from contramem.guards.watch import MonitoredRun, guards_of_card, replay_run
-from contramem.server.cards import card_row, count_unreviewed, decision_row
-from contramem.server.labels import PASSED
-from contramem.server.listing import Listing, Stored, export_rows
+from contramem.evaluate.evidence import (
+    Example,
+    cards_of_signal,
+    cards_taught,
+    find_unkept_cards,
+    show_by_example,
+    surest_cards,
+)
+from contramem.server.listing import Listing, export_rows
 from contramem.server.pages import Visit, missing
+from contramem.traces.labels import PASSED
 from contramem.traces.trajectory import Event
 
-EXAMPLES_TRIED = 8
+EXAMPLES_TRIED = 12
 MAX_SOURCE_COLUMNS = 5
 """With more sources, a task shows one square per source."""
 MAX_SQUARES = 40
 MAX_EVENTS = 400
+MAX_RETURNED_CHARS = 20_000
 
 # Start page
-
-
-class Example(NamedTuple):
-    """A card, the task that shows it best, and the calls where its runs part, for first-time visitors."""
-
-    card: SkillCard
-    packet: Packet
-    kept: PacketRun
-    """A passing run that kept the card's guard."""
-    broke: PacketRun
-    """A failing run that broke it."""
-    at: Step
-    """What it did there."""
-    sentence: str
 
 
 def home(visit: Visit) -> Response:
@@ -80,28 +72,13 @@ def home(visit: Visit) -> Response:
 
 
 def _find_example(visit: Visit) -> Example | None:
-    """Of the surest cards, the first that a task here shows: passing runs keep its guard, a failing one breaks it."""
-    entries = visit.project.current().bank.entries.values()
-    skills = [entry for entry in entries if entry.served and entry.support.grade and entry.support.guard_counts]
-    skills.sort(key=lambda entry: (GRADES.index(entry.support.grade or GRADES[-1]), -len(entry.support.tasks)))
-    for entry in skills[:EXAMPLES_TRIED]:
+    """Of the surest cards, the first that a task here shows."""
+    for entry in surest_cards(visit.project.current().bank)[:EXAMPLES_TRIED]:
         decisions = visit.project.store.ledger(entry.card.card_id)
-        tasks = Counter(run.task for decision in decisions for run in decision.decision.runs)
-        packet = next((packet for task in tasks if (packet := visit.project.packet(task))), None)
-        if packet and isinstance(entry.card, SkillCard) and (example := _show(entry.card, packet)):
-            return example
-    return None
-
-
-def _show(card: SkillCard, packet: Packet) -> Example | None:
-    for guard, *_ in guards_of_card(card):
-        replayed = replay(guard, packet)
-        by_letter = {run.letter: run for run in packet.runs}
-        for letter in replayed.broken if replayed.held else ():
-            broke = by_letter[letter]
-            parting = next(partings(broke, nearest(broke, [by_letter[held] for held in replayed.held])), None)
-            if parting and parting.at:
-                return Example(card, packet, by_letter[parting.other], broke, parting.at, str(parting))
+        tasks = dict.fromkeys(run.task for decision in decisions for run in decision.decision.runs)
+        for packet in filter(None, map(visit.project.packet, tasks)):
+            if isinstance(entry.card, SkillCard) and (example := show_by_example(entry.card, packet)):
+                return example
     return None
 
 
@@ -145,11 +122,9 @@ def run(visit: Visit) -> Response:
         return missing(visit, "There is no such run among the runs that this server was started with.")
     row, packet, attempt = found
     trajectory = packet.recorded[attempt.letter]
-    views = _views(visit, packet, attempt)
+    steps = _steps(visit, packet, attempt)
     if visit.query("format") == "json":
-        content = (
-            msgspec.json.encode(trajectory) if visit.show_values else json.dumps([view._asdict() for view in views])
-        )
+        content = msgspec.json.encode(trajectory) if visit.show_values else msgspec.json.encode(steps)
         return Response(content, media_type="application/json")
     other = nearest(attempt, [run for run in packet.passing if run is not attempt] or [attempt])
     cited: dict[int, list[str]] = {}
@@ -160,11 +135,11 @@ def run(visit: Visit) -> Response:
     chosen = RUN_LIST.chosen(visit)
     previous, following = project.runs.neighbours(row, chosen)
     return visit.page(
-        "run.html", packet=packet, attempt=attempt, row=row, views=views[:MAX_EVENTS], more=len(views) - MAX_EVENTS,
+        "run.html", packet=packet, attempt=attempt, row=row, steps=steps[:MAX_EVENTS], more=len(steps) - MAX_EVENTS,
         cited=cited, at=visit.number("at", -1), effort=describe_effort(trajectory), previous=previous,
         following=following, chosen=chosen, other=None if other is attempt else other, labels=[*PASSED, "none"],
         differences=[] if other is attempt else list(partings(attempt, other)),
-        broken=_broken_cards(visit, packet, attempt),
+        broken=find_unkept_cards(project.current().bank, packet, attempt),
     )  # fmt: skip
 
 
@@ -181,25 +156,6 @@ def _find_run(visit: Visit) -> tuple[RunRow, Packet, PacketRun] | None:
     return None
 
 
-def _broken_cards(visit: Visit, packet: Packet, attempt: PacketRun) -> list[tuple[str, str, int]]:
-    """The cards whose guards a run left unkept: id, what was not kept, and the event where that began."""
-    bank = visit.project.current().bank
-    called = {step.function for run in packet.runs for step in run.actions}
-    skills = [card for card in bank.skills if called.issuperset(card.functions_used)]
-    monitored: MonitoredRun = replay_run(
-        packet.recorded[attempt.letter], [guard for card in skills for guard in guards_of_card(card)]
-    )
-    applied = [owed for owed in monitored.unkept if attempt.letter in _unkept_by(owed.guard, packet)]
-    last = attempt.steps[-1].position if attempt.steps else 0
-    moments = [(owed, monitored.since(owed)) for owed in applied]
-    return [(owed.card_id, owed.text, moment.event.position if moment else last) for owed, moment in moments]
-
-
-def _unkept_by(guard: Guard, packet: Packet) -> Sequence[str]:
-    replayed = replay(guard, packet)
-    return (*replayed.broken, *replayed.contradicted)
-
-
 def label(visit: Visit) -> Response:
     """Keep a person's verdict on a run, and show the next run of the list that it was chosen from."""
     found = _find_run(visit)
@@ -207,8 +163,8 @@ def label(visit: Visit) -> Response:
         return missing(visit, "There is no such run among the runs that this server was started with.")
     row, chosen = found[0], {facet: visit.form.get(f"in.{facet}", "") for facet in RUN_LIST.facets}
     following = visit.project.runs.neighbours(row, chosen)[1] or row
-    visit.project.labels.set(row.origin, visit.form.get("label", ""), visit.form.get("by", "") or visit.token.name)
-    visit.project.runs.label({row.origin: visit.project.labels.by_origin.get(row.origin, "none")})
+    visit.project.labels.set(row.id, visit.form.get("label", ""), visit.token.name, row.origin)
+    visit.project.runs.label({row.id: visit.project.labels.by_run.get(row.id, "none")})
     return RedirectResponse(visit.url("run", **visit.run_query(following), **chosen), 303)
 
 
@@ -248,7 +204,7 @@ def task(visit: Visit) -> Response:
     shown_runs, ranked, parted = _choose_columns(packet), rank_signals(packet), list(first_partings(packet))
     if visit.query("format") in ("csv", "json"):
         return export_rows(visit.query("format"), "signals", [_SignalRow.of(each) for each in ranked])
-    rows = align(reference_first(shown_runs))
+    rows, taught = align(reference_first(shown_runs)), cards_taught(visit.project.current().bank, packet)
     return visit.page(
         "task.html",
         packet=packet,
@@ -256,15 +212,16 @@ def task(visit: Visit) -> Response:
         sides=[(passed, list(runs)) for passed, runs in groupby(shown_runs, key=lambda run: run.passed)],
         hidden_runs=len(packet.runs) - len(shown_runs),
         rows=rows[:MAX_ROWS],
+        app=common_app(rows),
         hidden_rows=max(0, len(rows) - MAX_ROWS),
-        parted=parted[:MAX_SIGNALS],
+        parted=group_partings(parted)[:MAX_SIGNALS],
         parts={(each.run, each.at.position) for each in parted if each.at},
         rejoins={(each.run, each.rejoins.position) for each in parted if each.rejoins},
         marked=best_cites(ranked),
-        signals=[(each, _cards_of(visit, packet, each)) for each in ranked[:MAX_SIGNALS]],
+        signals=[(each, list(cards_of_signal(taught, packet, each))) for each in ranked[:MAX_SIGNALS]],
         hidden_signals=max(0, len(ranked) - MAX_SIGNALS),
         effort=lambda letter: describe_effort(packet.recorded[letter]),
-        cards=find_cards_taught(visit, packet),
+        cards=taught,
     )
 
 
@@ -291,18 +248,15 @@ def event(visit: Visit) -> Response:
     packet = visit.project.packet(visit.query("task"))
     letter, position = visit.query("letter"), visit.number("at", -1)
     attempt = next((run for run in packet.runs if run.letter == letter), None) if packet else None
-    view = (
-        next((view for view in _views(visit, packet, attempt) if view.position == position), None)
-        if packet and attempt
-        else None
-    )
-    if packet is None or attempt is None or view is None:
+    steps = _steps(visit, packet, attempt) if packet and attempt else []
+    step = next((step for step in steps if step.position == position), None)
+    if packet is None or attempt is None or step is None:
         return missing(visit, "There is no such event.")
     here = [each for each in rank_signals(packet) if (letter, position) in each.signal.cites]
     parted = [
         each for each in first_partings(packet) if each.run == letter and each.at and each.at.position == position
     ]
-    return visit.page("event.html", event=view, attempt=attempt, packet=packet, signals=here, parted=parted)
+    return visit.page("event.html", event=step, attempt=attempt, packet=packet, signals=here, parted=parted)
 
 
 def _choose_columns(packet: Packet) -> list[PacketRun]:
@@ -313,70 +267,17 @@ def _choose_columns(packet: Packet) -> list[PacketRun]:
     return [run for runs in groups for run in runs[: MAX_COLUMNS // len(groups)]]
 
 
-class EventView(NamedTuple):
-    """One event as a page shows it."""
-
-    position: int
-    actor: str
-    kind: str
-    title: str
-    effect: str
-    arguments: str
-    result: str
-    error: str
-    text: str
-    tainted: bool
-
-
-def _views(visit: Visit, packet: Packet, attempt: PacketRun) -> list[EventView]:
+def _steps(visit: Visit, packet: Packet, attempt: PacketRun) -> list[Step]:
     """The events of a run, as recorded or with placeholders instead of values."""
     events = packet.recorded[attempt.letter].events
-    return list(map(find_recorded_event, events)) if visit.show_values else list(map(mask_event, attempt.steps))
+    return list(map(_as_recorded, events)) if visit.show_values else list(attempt.steps)
 
 
-def mask_event(step: Step) -> EventView:
-    """An event with placeholders instead of values."""
-    return EventView(
-        step.position, step.actor, step.kind, step.label or step.function or step.kind, step.effect,
-        _pretty(step.arguments), step.returned, step.error, step.text, step.tainted,
+def _as_recorded(event: Event) -> Step:
+    """An event with its values, in the form of one without."""
+    content, error = (event.result.content, event.result.error or "") if event.result else ("", "")
+    returned = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=2, default=str)
+    return Step(
+        event.position, event.actor, event.kind, event.text, event.function, event.arguments, event.effect,
+        returned=returned[:MAX_RETURNED_CHARS], error=error,
     )  # fmt: skip
-
-
-def find_recorded_event(event: Event) -> EventView:
-    """An event as recorded."""
-    result = event.result
-    content = "" if result is None else result.content if isinstance(result.content, str) else _pretty(result.content)
-    return EventView(
-        event.position, event.actor, event.kind, event.function or event.kind, event.effect,
-        _pretty(event.arguments), str(content)[:20_000], (result.error or "") if result else "", event.text, False,
-    )  # fmt: skip
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str) if value not in ({}, None) else ""
-
-
-# Cards that a task taught
-
-
-def find_cards_taught(visit: Visit, packet: Packet) -> list[SkillCard]:
-    """The cards that this task is evidence for."""
-    keys = {packet.task_key, packet.task_id, *packet.identity}
-    bank = visit.project.current().bank
-    taught = (card for card in bank.skills if not keys.isdisjoint(bank.entries[card.card_id].support.tasks))
-    return list(islice(taught, 20))
-
-
-def _cards_of(visit: Visit, packet: Packet, ranked: RankedSignal) -> list[SkillCard]:
-    """The cards that a signal taught: they are about its functions, and runs that show it broke their guard, or kept it
-    if passing runs show it."""
-    found, functions = [], set(ranked.signal.functions)
-    for card in find_cards_taught(visit, packet) if functions else ():
-        guards = (
-            [replay(guard, packet) for guard, *_ in guards_of_card(card)] if functions & {*card.functions_used} else []
-        )
-        broke = {letter for each in guards for letter in each.broken}
-        kept = {letter for each in guards for letter in each.held}
-        if broke & {*ranked.failing} or (not ranked.failing and kept & {*ranked.passing}):
-            found.append(card)
-    return found

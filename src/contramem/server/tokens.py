@@ -18,13 +18,6 @@ from contramem.whole_file import replacing
 _logger = logging.getLogger("contramem.server")
 Scope: TypeAlias = Literal["read", "guide", "record", "review", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-MEANINGS: dict[Scope, str] = {
-    "read": "browse tasks, cards, the ledger and reports",
-    "guide": "start runs and ask for guidance",
-    "record": "report what happened in a run and how it ended",
-    "review": "decide about cards in the browser or by API",
-    "admin": "freeze banks and read metrics",
-}
 
 
 @dataclass(frozen=True)

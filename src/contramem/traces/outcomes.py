@@ -26,6 +26,7 @@ import msgspec
 from contramem.errors import TraceError, UsageError
 from contramem.traces.effects import words
 from contramem.traces.files import TraceFile, find_separator, number
+from contramem.traces.run_content import content_digest
 from contramem.traces.trajectory import Event, Trajectory
 
 MAX_XML_BYTES = 50 << 20
@@ -386,6 +387,7 @@ def _names(trajectory: Trajectory) -> Iterator[str]:
     for count in range(1, len(path.parts) + 1):
         yield "/".join(path.parts[-count:])
     yield path.name.partition(".")[0]
+    yield content_digest(trajectory).hex()  # as the explorer names runs that are from one place
 
 
 def _apply_row(trajectory: Trajectory, row: Mapping[str, str]) -> Trajectory:

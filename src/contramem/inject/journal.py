@@ -1,14 +1,10 @@
-"""The current runs of agents, and a project's bank over MCP's streamable HTTP.
-
-Each step of a run is recorded before it is answered, so that the run continues after a restart.
-"""
+"""Runs that survive a restart: each step is recorded before it is answered, and repeated when the run is asked for."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeAlias
@@ -124,40 +120,3 @@ def _restore(memory: Memory, run_id: str, request: dict[str, Any], steps: list[t
             run.before_final()
     run._log = memory.log
     return run
-
-
-# MCP
-
-
-class McpApp:
-    """The ASGI application that serves over HTTP what `contramem mcp` serves over stdio."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._app: Any = None
-        try:
-            from mcp.server.transport_security import TransportSecuritySettings
-
-            from contramem.inject.mcp_server import server
-        except ModuleNotFoundError:
-            return
-        # Host and origin have already been checked.
-        unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        made = server(memory)
-        self._app = made.streamable_http_app(
-            streamable_http_path="/", stateless_http=True, json_response=True, transport_security=unchecked
-        )
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        if self._app is None:
-            yield
-            return
-        async with self._app.router.lifespan_context(self._app):
-            yield
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._app is None:
-            await send({"type": "http.response.start", "status": 501, "headers": []})
-            await send({"type": "http.response.body", "body": b"MCP needs: pip install 'contramem[mcp]'"})
-            return
-        await self._app(scope, receive, send)

@@ -9,8 +9,9 @@ from threading import Lock
 
 from contramem.whole_file import replacing
 
-COLUMNS = ("run", "passed", "label", "by")
-"""`run` is where a run was read. `passed` is empty for `unknown`: that leaves what the trace says."""
+COLUMNS = ("run", "passed", "label", "by", "where")
+"""`run` is a digest of the run, `where` the place it was read. An empty `passed`, for `unknown`, leaves what the trace
+says."""
 PASSED = {"passed": "true", "failed": "false", "unknown": ""}
 
 
@@ -24,15 +25,15 @@ class Labels:
         self._rows = {row["run"]: row for row in csv.DictReader(text.splitlines()) if row.get("run")}
 
     @property
-    def by_origin(self) -> dict[str, str]:
+    def by_run(self) -> dict[str, str]:
         return {run: row.get("label") or "unknown" for run, row in self._rows.items()}
 
-    def set(self, origin: str, label: str, by: str) -> None:
+    def set(self, run: str, label: str, by: str, where: str) -> None:
         """Label a run, or take its label away with `none`."""
         with self._lock:
-            self._rows.pop(origin, None)
+            self._rows.pop(run, None)
             if label in PASSED:
-                self._rows[origin] = {"run": origin, "passed": PASSED[label], "label": label, "by": by}
+                self._rows[run] = {"run": run, "passed": PASSED[label], "label": label, "by": by, "where": where}
             with replacing(self.path, private=True) as file:
                 file.write(self.as_csv().encode())
 
