@@ -33,6 +33,7 @@ CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, source, trial, origin);
 CREATE INDEX IF NOT EXISTS runs_of_source ON runs (source, task, passed);
 CREATE INDEX IF NOT EXISTS runs_of_collection ON runs (collection, task);
 CREATE INDEX IF NOT EXISTS runs_by_id ON runs (id);
+CREATE INDEX IF NOT EXISTS runs_of_origin ON runs (origin);
 CREATE TABLE IF NOT EXISTS tasks (task TEXT PRIMARY KEY, ability TEXT, text TEXT, runs INTEGER, passed INTEGER,
   failed INTEGER, masked TEXT) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tasks_by_contrast ON tasks (min(passed, failed) DESC, task);
@@ -248,9 +249,14 @@ class RunIndex:
         return None
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set labels of runs by id."""
+        """Set labels of runs by `label_name`."""
         for run, label in labels.items():
-            self._ask("UPDATE runs SET label = ? WHERE id = ?", (label, run))
+            self._ask("UPDATE runs SET label = ? WHERE origin = ? OR id = ?", (label, run, run))
+
+    def label_name(self, row: RunRow) -> str:
+        """What names a run wherever runs are read: its place, or a digest if another run says that it is from there."""
+        (count,) = self._ask("SELECT count(*) FROM runs WHERE origin = ?", (row.origin,))[0]
+        return row.origin if count == 1 else row.id
 
     def agreement(self) -> tuple[int, int]:
         """Of the labels `passed` and `failed` on runs with a verdict: how many say the same, and how many there are."""

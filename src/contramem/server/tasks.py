@@ -163,8 +163,9 @@ def label(visit: Visit) -> Response:
         return missing(visit, "There is no such run among the runs that this server was started with.")
     row, chosen = found[0], {facet: visit.form.get(f"in.{facet}", "") for facet in RUN_LIST.facets}
     following = visit.project.runs.neighbours(row, chosen)[1] or row
-    visit.project.labels.set(row.id, visit.form.get("label", ""), visit.token.name, row.origin)
-    visit.project.runs.label({row.id: visit.project.labels.by_run.get(row.id, "none")})
+    name = visit.project.runs.label_name(row)
+    visit.project.labels.set(name, visit.form.get("label", ""), visit.token.name)
+    visit.project.runs.label({name: visit.project.labels.by_run.get(name, "none")})
     return RedirectResponse(visit.url("run", **visit.run_query(following), **chosen), 303)
 
 

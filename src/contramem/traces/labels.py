@@ -9,9 +9,8 @@ from threading import Lock
 
 from contramem.whole_file import replacing
 
-COLUMNS = ("run", "passed", "label", "by", "where")
-"""`run` is a digest of the run, `where` the place it was read. An empty `passed`, for `unknown`, leaves what the trace
-says."""
+COLUMNS = ("run", "passed", "label", "by")
+"""An empty `passed`, for `unknown`, leaves what the trace says."""
 PASSED = {"passed": "true", "failed": "false", "unknown": ""}
 
 
@@ -28,12 +27,12 @@ class Labels:
     def by_run(self) -> dict[str, str]:
         return {run: row.get("label") or "unknown" for run, row in self._rows.items()}
 
-    def set(self, run: str, label: str, by: str, where: str) -> None:
+    def set(self, run: str, label: str, by: str) -> None:
         """Label a run, or take its label away with `none`."""
         with self._lock:
             self._rows.pop(run, None)
             if label in PASSED:
-                self._rows[run] = {"run": run, "passed": PASSED[label], "label": label, "by": by, "where": where}
+                self._rows[run] = {"run": run, "passed": PASSED[label], "label": label, "by": by}
             with replacing(self.path, private=True) as file:
                 file.write(self.as_csv().encode())
 
