@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html import unescape
 from pathlib import Path
 
@@ -137,3 +138,37 @@ def test_two_files_of_runs_can_be_compared(bank: Path, tmp_path: Path) -> None:
         page = client.get("/default/compare", params={"base": f"runs:{paths[0]}", "memory": f"runs:{paths[1]}"}).text
     server.close()
     assert "With memory" in page and "No memory" in page  # runs of one source: the difference is memory
+
+
+def test_the_runs_behind_a_guard_are_as_many_as_its_card_says(reader: TestClient, shipped_bank: Path) -> None:
+    with open_store(shipped_bank) as store:
+        entries = [entry for entry in store.bank().entries.values() if entry.served and entry.support.guard_counts]
+    for entry in entries:
+        guards = entry.card.guards if isinstance(entry.card, SkillCard) else ()
+        for number, text in enumerate(guards):
+            asked = {"id": entry.card.card_id, "guard": number, "format": "json"}
+            found = Counter(run["verdict"] for run in reader.get("/default/guard", params=asked).json())
+            assert {name: found[name] for name in ("kept", "broken", "contradicted")} == entry.support.guard_counts[
+                text
+            ].by_name()
+    assert entries
+
+
+def test_the_ledger_is_filtered_by_operation_words_and_card(reader: TestClient) -> None:
+    retired = reader.get("/default/ledger?operation=RETIRE&format=json").json()
+    assert retired and {row["operation"] for row in retired} == {"RETIRE"}
+    card = retired[0]["cards"].split()[0]
+    about = reader.get("/default/ledger", params={"q": card, "format": "json"}).json()
+    assert len(about) > 1 and all(card in row["cards"] or card in row["reason"] for row in about)
+    page = reader.get("/default/ledger?operation=RETIRE").text
+    assert f'id="d{retired[0]["number"]}"' in page and ">ADD</span>" not in page
+
+
+def test_a_run_has_its_neighbours_its_json_and_what_it_did_otherwise(reader: TestClient) -> None:
+    rows = reader.get("/default/runs?outcome=failed&q=printer&format=json").json()
+    first, second = (reader.get("/default/run", params={"id": row["id"], "outcome": "failed"}).text for row in rows[:2])
+    assert any(rows[1]["id"] in link for link in links(first, "/run?"))
+    assert any(rows[0]["id"] in link for link in links(second, "/run?"))
+    assert "the passing run most like it" in first and "Cards it went against" in first
+    events = reader.get("/default/run", params={"id": rows[0]["id"], "format": "json"}).json()
+    assert events[0]["position"] == 0 and "tomas" not in str(events)  # values are masked in files too
