@@ -85,13 +85,13 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(
     page.screenshot(path=pictures / "serve-home.png")
     page.locator(".steps a").nth(1).click()  # the story: the call where two runs part, beside the card
     page.wait_for_selector("#event h3")
-    assert page.locator("a.cell.chosen.diverges").is_visible()
+    page.locator("a.cell.chosen.diverges").wait_for()
     visitor.go("/default/tasks?q=printer").locator("td.key a").first.click()
     page.locator("a.cell.diverges").first.click()
     page.wait_for_selector("#event h3")
     page.screenshot(path=pictures / "serve-task.png")
     page.get_by_role("link", name="ticket_login before").first.click()
-    assert page.get_by_text("Runs that taught it").is_visible()
+    page.get_by_text("Runs that taught it").first.wait_for()
     page.screenshot(path=pictures / "serve-card.png")
     for path in ("tasks", "runs", "cards", "ledger", "injections"):
         visitor.go(f"/default/{path}")
@@ -105,9 +105,10 @@ def test_a_count_of_a_card_opens_the_runs_behind_it(chromium: Any, live: LiveSer
     number = int(counted.locator("b").inner_text())
     counted.click()
     rows = visitor.page.locator("table[data-list] tbody tr")
+    rows.first.wait_for()
     assert rows.count() == number > 0
     rows.first.locator("a").click()
-    assert visitor.page.get_by_text("Cards it went against").is_visible()
+    visitor.page.get_by_text("Cards it went against").first.wait_for()
     assert visitor.trouble == []
 
 
@@ -115,10 +116,10 @@ def test_the_cells_that_separate_best_are_marked_and_a_signal_links_its_card(chr
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/default/tasks?q=printer")
     page.locator("td.key a").first.click()
-    assert page.locator("a.cell.marked").count() > 0
-    assert page.get_by_text("passing and").first.is_visible()
+    page.locator("a.cell.marked").first.wait_for()
+    page.get_by_text("passing and").first.wait_for()
     page.locator(".signals li", has_text="taught").first.locator("a[href*='/card?']").first.click()
-    assert page.get_by_text("Runs that taught it").is_visible()
+    page.get_by_text("Runs that taught it").first.wait_for()
     assert visitor.trouble == []
 
 
@@ -146,6 +147,7 @@ def test_runs_are_labelled_with_the_keyboard_as_outcomes_reads_it(
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/default/runs?q=printer&outcome=failed")
     page.locator("td.key a").first.click()
+    page.wait_for_selector("section.event")
     page.screenshot(path=pictures / "serve-run.png")
     for key in "pf":
         before = page.url
@@ -167,6 +169,7 @@ def test_a_preview_shows_what_an_agent_gets_and_why(chromium: Any, live: LiveSer
     page.locator("input[name=function]").fill("TicketAPI.close_ticket")
     page.locator("input[name=arguments]").fill('{"ticket_id": 7}')
     page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_selector("#guidance")
     page.screenshot(path=pictures / "serve-preview.png")
     printed = CliRunner().invoke(cli, ["guide", "Close my printer ticket, it works again.", "--bank", live.bank])
     assert page.locator("#guidance").inner_text().strip() == printed.stdout.strip()
@@ -177,7 +180,7 @@ def test_a_preview_shows_what_an_agent_gets_and_why(chromium: Any, live: LiveSer
 def test_an_address_that_is_nowhere_is_a_page(chromium: Any, live: LiveServer) -> None:
     for path in ("/default/nowhere", "/default/task?key=none", "/other/tasks"):
         page = Visitor(chromium, live.url).go(path)
-        assert page.get_by_role("link", name="Start page").is_visible(), path
+        page.get_by_role("link", name="Start page").wait_for()
 
 
 def test_a_card_is_reviewed_with_the_keyboard_alone(chromium: Any, live: LiveServer, bank: Path) -> None:
