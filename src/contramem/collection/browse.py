@@ -26,9 +26,9 @@ MAX_VALUES = 30
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
   content BLOB PRIMARY KEY, task TEXT, ability TEXT, source TEXT, trial TEXT, passed INTEGER, ended TEXT,
-  calls INTEGER, seconds REAL, tokens INTEGER, cost REAL, origin TEXT, collection TEXT, label TEXT, id TEXT,
-  trajectory BLOB)
+  calls INTEGER, seconds REAL, tokens INTEGER, cost REAL, origin TEXT, collection TEXT, label TEXT, id TEXT)
   WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blobs (content BLOB PRIMARY KEY, trajectory BLOB);
 CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, source, trial, origin);
 CREATE INDEX IF NOT EXISTS runs_of_source ON runs (source, task, passed);
 CREATE INDEX IF NOT EXISTS runs_of_collection ON runs (collection, task);
@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS calls (function TEXT, task TEXT, calls INTEGER, PRIMA
 CREATE TABLE IF NOT EXISTS groups (kind TEXT, name TEXT, runs INTEGER, passed INTEGER, failed INTEGER,
   PRIMARY KEY (kind, name)) WITHOUT ROWID;
 """
-_ADD_RUN = f"INSERT OR IGNORE INTO runs VALUES ({','.join('?' * 16)})"
+_STORED = "FROM runs JOIN blobs USING (content)"
+_ADD_RUN = f"INSERT OR IGNORE INTO runs VALUES ({','.join('?' * 15)})"
 _ADD_CALLS = "INSERT INTO calls VALUES (?,?,?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls"
 _ADD_COUNTS = (
     "ON CONFLICT DO UPDATE SET runs = runs + 1, passed = passed + excluded.passed, failed = failed + excluded.failed"
@@ -184,6 +185,8 @@ class RunIndex:
         execute = self._connection.execute
         if not execute(_ADD_RUN, _row(run, collection)).rowcount:
             return
+        data = zlib.compress(_encode(run), 1)  # in a table of its own: lists go over all rows of the others
+        execute("INSERT INTO blobs VALUES (?,?)", (content_digest(run), data))
         counts = Counter(call.function for call in run.calls)
         self._connection.executemany(_ADD_CALLS, ((name, run.task_key, count) for name, count in counts.items()))
         ended = (int(run.outcome.passed is True), int(run.outcome.passed is False))
@@ -306,7 +309,7 @@ class RunIndex:
         return {(task, source): (int(passed), int(judged)) for task, source, passed, judged in rows}
 
     def runs(self, task: str) -> list[Trajectory]:
-        rows = self._ask("SELECT trajectory FROM runs WHERE task = ? ORDER BY source, trial, content", (task,))
+        rows = self._ask(f"SELECT trajectory {_STORED} WHERE task = ? ORDER BY source, trial, content", (task,))
         runs: list[Trajectory] = []
         taken: Counter[tuple[str, str]] = Counter()
         for (data,) in rows:
@@ -318,7 +321,7 @@ class RunIndex:
     def of_group(self, kind: GroupKind, name: str) -> Iterator[Trajectory]:
         """The runs of a source or of a collection, task by task."""
         for (task,) in self._ask(f"SELECT DISTINCT task FROM runs WHERE {kind} = ?", (name,)):
-            rows = self._ask(f"SELECT trajectory FROM runs WHERE task = ? AND {kind} = ?", (task, name))
+            rows = self._ask(f"SELECT trajectory {_STORED} WHERE task = ? AND {kind} = ?", (task, name))
             yield from (_trajectory(data) for (data,) in rows)
 
     def close(self) -> None:
@@ -389,7 +392,6 @@ def _number(trial: str, number: int) -> str:
 
 
 def _row(run: Trajectory, collection: str) -> tuple[object, ...]:
-    data = zlib.compress(_encode(run), 1)
     passed = None if run.outcome.passed is None else int(run.outcome.passed)
     times = [event.time for event in run.events if event.time is not None]
     content = content_digest(run)
@@ -397,7 +399,7 @@ def _row(run: Trajectory, collection: str) -> tuple[object, ...]:
     return (
         content, run.task_key, run.ability or "general", run.source, run.run, passed, run.outcome.ended,
         len(run.calls), times[-1] - times[0] if len(times) > 1 else None, sum(known) if known else None,
-        run.usage.cost_usd, str(run.origin), collection, "none", content.hex(), data,
+        run.usage.cost_usd, str(run.origin), collection, "none", content.hex(),
     )  # fmt: skip
 
 
