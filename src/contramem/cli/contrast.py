@@ -223,19 +223,9 @@ def as_json(packet: Packet) -> dict[str, Any]:
         "contrastive": packet.is_contrastive,
         "runs": [{**msgspec.to_builtins(run), "actions": len(run.actions)} for run in packet.runs],
         "signals": msgspec.to_builtins(packet.signals),
-        "separation": [_ranked_json(each) for each in rank_signals(packet)],
+        "separation": [each.row()._asdict() for each in rank_signals(packet)],
         "partings": [_parting_json(parting) for parting in first_partings(packet)],
         "provenance": msgspec.to_builtins(packet.provenance),
-    }
-
-
-def _ranked_json(ranked: RankedSignal) -> dict[str, Any]:
-    """How well a signal separates the runs, and which runs of both sides show it."""
-    return {
-        "statement": ranked.signal.statement,
-        "separation": round(ranked.separation, 4),
-        "passing": ranked.passing,
-        "failing": ranked.failing,
     }
 
 

@@ -202,6 +202,19 @@ def describe_effort(run: Trajectory) -> str:
 # What separates passing from failing runs
 
 
+class SignalRow(NamedTuple):
+    """A signal in a file."""
+
+    axis: str
+    kind: str
+    statement: str
+    separation: float
+    passing: str
+    """Letters of the passing runs that show it."""
+    failing: str
+    events: str
+
+
 class RankedSignal(NamedTuple):
     """A signal, and how well it separates the runs of its task."""
 
@@ -212,6 +225,11 @@ class RankedSignal(NamedTuple):
     """The failing runs that show it."""
     separation: float
     """By how much the shares of the two sides differ: 1 if all runs of one side show it and none of the other."""
+
+    def row(self) -> SignalRow:
+        signal, events = self.signal, " ".join(f"{cite.run}:{cite.position}" for cite in self.signal.cites)
+        shown = " ".join(self.passing), " ".join(self.failing)
+        return SignalRow(signal.axis, signal.kind, signal.statement, round(self.separation, 4), *shown, events)
 
 
 def rank_signals(packet: Packet) -> list[RankedSignal]:

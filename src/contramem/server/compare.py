@@ -26,7 +26,6 @@ from contramem.server.pages import Visit
 from contramem.server.project import Project
 from contramem.traces.trajectory import Trajectory
 
-LISTED = 100
 SEED = 0
 MAX_COMPARED = 8
 """How many comparisons are kept."""
@@ -36,15 +35,6 @@ _CHANGES = ("harmed", "gained", "unpaired")
 
 
 # Where cards were shown
-
-
-class ShownIn(NamedTuple):
-    """A run that was shown a card."""
-
-    run: str
-    task: str
-    time: str
-    passed: bool | None
 
 
 class CardShown(NamedTuple):
@@ -78,7 +68,8 @@ def injections(visit: Visit) -> Response:
     }
     return INJECTIONS.page(
         visit, InMemory(rows, orders), summary=summary if lines else None, path=path, card_id=card_id,
-        shown_in=_find_shown(lines, card_id),
+        shown_in={line.run: line for line in lines if card_id in line.cards},
+        ended={line.run: line.passed for line in lines if line.where == "finish"},
     )  # fmt: skip
 
 
@@ -95,14 +86,6 @@ def _read(path: Path, _changed: int, _size: int) -> tuple[tuple[Line, ...], Inje
     """Read again only if the file has changed."""
     lines, unreadable = read_log(path)
     return tuple(lines), summarize(lines, unreadable)
-
-
-def _find_shown(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
-    ended = {line.run: line.passed for line in lines if line.where == "finish" and line.passed is not None}
-    lines_with_card = {line.run: line for line in lines if card_id in line.cards}
-    return [
-        ShownIn(run, line.task, line.time[:19], ended.get(run)) for run, line in list(lines_with_card.items())[-LISTED:]
-    ]
 
 
 # Two sides

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import groupby
-from typing import NamedTuple
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
@@ -14,7 +13,6 @@ from contramem.bank.card import SkillCard
 from contramem.bank.rows import card_row, count_unreviewed, decision_row
 from contramem.collection.browse import RUNS, TASKS, RunGroup, RunRow, Stored
 from contramem.contrast.align import (
-    RankedSignal,
     align,
     best_cites,
     common_app,
@@ -204,7 +202,7 @@ def task(visit: Visit) -> Response:
         return missing(visit, "There is no such task among the runs that this server has.")
     shown_runs, ranked, parted = _choose_columns(packet), rank_signals(packet), list(first_partings(packet))
     if visit.query("format") in ("csv", "json"):
-        return export_rows(visit.query("format"), "signals", [_SignalRow.of(each) for each in ranked])
+        return export_rows(visit.query("format"), "signals", [each.row() for each in ranked])
     rows, taught = align(reference_first(shown_runs)), cards_taught(visit.project.current().bank, packet)
     return visit.page(
         "task.html",
@@ -224,24 +222,6 @@ def task(visit: Visit) -> Response:
         effort=lambda letter: describe_effort(packet.recorded[letter]),
         cards=taught,
     )
-
-
-class _SignalRow(NamedTuple):
-    """A signal in a file."""
-
-    axis: str
-    kind: str
-    statement: str
-    separation: float
-    passing_runs: str
-    failing_runs: str
-    events: str
-
-    @classmethod
-    def of(cls, ranked: RankedSignal) -> _SignalRow:
-        signal, events = ranked.signal, " ".join(f"{cite.run}:{cite.position}" for cite in ranked.signal.cites)
-        shown = " ".join(ranked.passing), " ".join(ranked.failing)
-        return cls(signal.axis, signal.kind, signal.statement, round(ranked.separation, 4), *shown, events)
 
 
 def event(visit: Visit) -> Response:
