@@ -215,7 +215,7 @@ class _Calls:
         self.errors = defaultdict[tuple[str, ...], set[str]](set)
         self.useless = defaultdict[tuple[str, str], set[str]](set)
         """By function and error: what had worked before, and the call was still refused."""
-        self._origins: dict[int, list[Mapping[str, str]]] = {}
+        self._origins: dict[int, dict[int, Mapping[str, str]]] = {}
         self.second_tries: list[tuple[Call, Call, list[Call]]] = []
         for calls in self.of_run:
             self._count(calls)
@@ -244,13 +244,13 @@ class _Calls:
     def origins(self, call: Call) -> Mapping[str, str]:
         """Where the values of a call were first seen."""
         if id(call.run) not in self._origins:
-            flow, found = Flow(call.run.task), list[Mapping[str, str]]()
+            flow, found = Flow(call.run.task), dict[int, Mapping[str, str]]()
             for event in call.run.events:
-                found.append(flow.origins(event) if event.function else {})
+                if event.function:
+                    found[event.position] = flow.origins(event)
                 flow.observe(event)
             self._origins[id(call.run)] = found
-        places = [event.position for event in call.run.events]
-        return self._origins[id(call.run)][places.index(call.event.position)]
+        return self._origins[id(call.run)][call.event.position]
 
     def bear_out(self, fix: Fix, shown: Shown) -> bool:
         """Does no call work without it, and many with it, which are not refused in the same way?"""
