@@ -38,6 +38,8 @@ MIN_TASKS, MIN_REFUSED, MIN_WORKED = 2, 2, 5
 MIN_SHARE = 0.75
 """Of the calls without what comes before that are refused: of fewer, it is called only after a refusal."""
 MAX_NAMED, MAX_LISTED, MAX_SHOWN, MAX_TAGS, MAX_TITLE_CHARS = 4, 12, 6, 12, 120
+_WITH, _AFTER = "<with>", "<after>"
+"""In keys of counts, where the name of an argument may stand."""
 UNSAID = frozenset({"null", "empty text", "empty list"})
 """Forms of a value that says nothing."""
 
@@ -110,19 +112,11 @@ def find_fixes(runs: Sequence[Trajectory], ability: str) -> Iterator[Lesson]:
     for refused, then, between in seen.second_tries:
         for fix in (*_added(refused, then), *_rewritten(refused, then), *_enabled(refused, then, between, seen)):
             found[fix].cases.append((refused, then))
-    for fix, cases in (
-        *seen.find_lists(),
-        *seen.find_always_refused(),
-        *seen.find_guesses(),
-        *seen.find_previews(),
-        *seen.find_needs(),
-    ):
+    together = (seen.find_lists, seen.find_always_refused, seen.find_guesses, seen.find_previews, seen.find_needs)
+    for fix, cases in (each for find in together for each in find()):
         found[fix].cases += cases
-    borne = {
-        fix: shown
-        for fix, shown in found.items()
-        if seen.bear_out(fix, shown) and (fix.kind == "form" or shown.is_enough)
-    }
+    borne_out = [fix for fix in found if seen.bear_out(fix, found[fix])]
+    borne = {fix: found[fix] for fix in borne_out if fix.kind == "form" or found[fix].is_enough}
     lessons = (_lesson(fixes, shown, seen, ability) for fixes, shown in _merge(borne, seen))
     yield from filter(None, lessons)
 
@@ -133,13 +127,8 @@ def find_fixes(runs: Sequence[Trajectory], ability: str) -> Iterator[Lesson]:
 def _added(refused: Call, then: Call) -> Iterator[Fix]:
     """An argument more, and nothing else."""
     added = then.given.keys() - refused.given.keys()
-    if (
-        not then.error
-        and len(added) == 1
-        and _same(refused, then, refused.given)
-        and refused.given.keys() <= then.given.keys()
-    ):
-        name = next(iter(added))
+    is_same = _same(refused, then, refused.given) and refused.given.keys() <= then.given.keys()
+    for name in added if len(added) == 1 and is_same and not then.error else ():
         yield Fix("required", refused.function, (name,), (then.given[name],))
 
 
@@ -149,10 +138,8 @@ def _rewritten(refused: Call, then: Call) -> Iterator[Fix]:
         return
     changed = sorted(name for name in refused.given if not _same(refused, then, [name]))
     forms = [(name, then.given[name], refused.given[name]) for name in changed]
-    if forms and all(
-        right != wrong and _says_the_same(refused.event.arguments[name], then.event.arguments[name], wrong, right)
-        for name, right, wrong in forms
-    ):
+    before, after = refused.event.arguments, then.event.arguments
+    if all(right != wrong and _says_the_same(before[n], after[n], wrong, right) for n, right, wrong in forms):
         for name, right, wrong in forms:
             if not is_command_line(refused.function, name):
                 yield Fix("form", refused.function, (name,), (right,), (wrong,))
@@ -223,13 +210,8 @@ class _Calls:
     def _count(self, calls: Sequence[Call]) -> None:
         by_function = defaultdict[str, list[Call]](list)
         for call in calls:
-            keys = [
-                (),
-                *call.given.items(),
-                *(("+", name) for name in call.given),
-                *(("after", name) for name in call.done),
-            ]
-            for key in keys:
+            with_it, after = ((_WITH, name) for name in call.given), ((_AFTER, name) for name in call.done)
+            for key in ((), *call.given.items(), *with_it, *after):
                 self.counts[call.function, *key][not call.error] += 1
                 self.errors[call.function, *key].add(call.error)
             if call.error and call.function not in call.done:
@@ -258,9 +240,9 @@ class _Calls:
         refused, worked = self.counts[function,]
         if fix.kind == "required":
             name = fix.arguments[0]
-            with_it = self.counts[function, "+", name]
+            with_it = self.counts[function, _WITH, name]
             shown.refused, shown.worked = refused - with_it[0], with_it[1]
-            is_new = (function, name) not in self.documented and not errors & self.errors[function, "+", name]
+            is_new = (function, name) not in self.documented and not errors & self.errors[function, _WITH, name]
             named, asked = ({word.removesuffix("s") for word in words(each)} for each in (function, name))
             is_said = not named.isdisjoint(asked)
             return is_new and not is_said and worked == with_it[1] >= MIN_WORKED and shown.refused >= MIN_REFUSED
@@ -278,7 +260,7 @@ class _Calls:
             ]
             return not wrong[1] and right[1] >= MIN_WORKED and not by_chance and (wrong[0] >= MIN_REFUSED or is_named)
         if fix.kind in ("before", "after refusal"):
-            after = self.counts[function, "after", fix.right[0]]
+            after = self.counts[function, _AFTER, fix.right[0]]
             shown.refused, shown.worked = shown.count, after[1]
             return after[1] >= after[0] * MIN_SHARE
         shown.refused, shown.worked = shown.count, worked
@@ -287,7 +269,7 @@ class _Calls:
     def is_demanded(self, function: str, by: str) -> bool:
         """Are nearly all calls refused before `by` has worked?"""
         refused, worked = self.counts[function,]
-        after = self.counts[function, "after", by]
+        after = self.counts[function, _AFTER, by]
         before = refused - after[0], worked - after[1]
         return before[0] >= sum(before) * MIN_SHARE
 
@@ -298,19 +280,16 @@ class _Calls:
         lists, or takes what it does not list, teaches nothing."""
         listed = defaultdict[tuple[str, str, tuple[str, ...]], list[Call]](list)
         for call in self.all:
-            allowed = find_allowed_values(call.event.result.error or "") if call.error and call.event.result else None
-            slots = [slot for name, value in call.event.arguments.items() for slot in scalars(value, name)]
-            if (
-                allowed is not None
-                and call.event.result
-                and (name := role_of(call.event.result.error or "", allowed, slots))
-            ):
-                listed[call.function, name, allowed.values].append(call)
+            said = (call.event.result.error if call.event.result is not None else None) or ""
+            if (allowed := find_allowed_values(said)) is not None:
+                slots = [slot for name, value in call.event.arguments.items() for slot in scalars(value, name)]
+                listed[call.function, role_of(said, allowed, slots) or "", allowed.values].append(call)
         for (function, name, values), refused in listed.items():
-            taken = [
-                call.event.arguments.get(name) for call in self.all if call.function == function and not call.error
-            ]
-            is_kept = all(value in values for value in taken if value is not None) and len(taken) >= MIN_WORKED
+            worked = (call for call in self.all if call.function == function and not call.error)
+            taken = [call.event.arguments.get(name) for call in worked]
+            is_kept = (
+                bool(name) and all(value in values for value in taken if value is not None) and len(taken) >= MIN_WORKED
+            )
             is_kept = is_kept and not any(call.event.arguments.get(name) in values for call in refused)
             if is_kept and is_vocabulary(values, name) and len(values) <= MAX_LISTED:
                 yield Fix("listed", function, (name,), values), [(call, call) for call in refused]
@@ -364,7 +343,7 @@ class _Calls:
             if call.error:
                 refused[call.function].append(call)
         for (function, *key), after in list(self.counts.items()):
-            if key[:1] == ["after"] and after[1] >= max(MIN_REFUSED, after[0] * 2):
+            if key[:1] == [_AFTER] and after[1] >= max(MIN_REFUSED, after[0] * 2):
                 by, worked = key[1], self.counts[function,][1]
                 early = [call for call in refused[function] if by not in call.done]
                 is_meant = any(asks_for(call.error, by) for call in early) or not SETS_UP.isdisjoint(words(by))
