@@ -35,7 +35,7 @@ class Runs:
     def __init__(self, packets: list[Packet], vocabulary: Vocabulary) -> None:
         self.packets = packets
         self.vocabulary = vocabulary
-        self.checks = Validator(vocabulary.closed)
+        self.checks = Validator(vocabulary.public)
         self._observed = by_function(packets)
         self._packets = {packet.task_key: packet for packet in packets}
         self._replies: dict[tuple[str, str], dict[str, Any]] = {}

@@ -63,7 +63,7 @@ def build(pool: Collection, store: Path, engine: Engine, on_progress: Any = lamb
     vocabulary = learn_vocabulary(pool, engine)
     packets = contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress)
     with open_store(str(store), create=True) as opened:
-        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.public))
         return freeze(opened.bank())
 
 

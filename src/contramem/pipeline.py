@@ -40,7 +40,7 @@ def learn(
         selection = Selection(collection.sketches())
         packets = contrast_selected(collection, selection.keys, vocabulary, engine, study=find_candidates)
         tools = tools_by_function(run for task in collection for run in task)
-        author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
+        author, checks = RuleAuthor(vocabulary), Validator(vocabulary.public)
         left_out = selection.keys_left_out
         return build_bank(packets, store, author, checks, only=only, tools=tools, left_out=left_out)
 

@@ -109,7 +109,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
         harmed = find_harmed_tasks(run for task in collection for run in task)
         vocabulary = learn_vocabulary(collection)
         selection = Selection(collection.sketches())
-        checks, tools = Validator(vocabulary.closed), runs.tools.by_function()
+        checks, tools = Validator(vocabulary.public), runs.tools.by_function()
         packets = contrast_selected(collection, selection.keys, vocabulary, study=find_candidates)
         with open_store(options.store, create=True) as store:
             left_out = selection.keys_left_out

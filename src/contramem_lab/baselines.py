@@ -28,13 +28,13 @@ from contramem.build.model.prompts import in_messages
 from contramem.build.model.replies import UnparsedReply, parse_reply, schema_of
 from contramem.build.model.step_text import call_text
 from contramem.contrast.flow import NOWHERE
-from contramem.contrast.instructions import overrides
 from contramem.contrast.step import Step
 from contramem.counting import count_tokens
 from contramem.guards.guard import Guard
 from contramem.inject.provider import TextMemory
 from contramem.llm.client import PromptMessage, Request, Stage
 from contramem.llm.exchange import Exchange
+from contramem.privacy.instructions import overrides
 from contramem.prompts import fence, render
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Query

@@ -17,15 +17,15 @@ from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.step_text import call_text, result_text
 from contramem.collection.runs import Collection
-from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.packets import contrast_all
 from contramem.contrast.step import Step
-from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.inject.provider import MemoryProvider
 from contramem.llm.exchange import Exchange, ModelCaller
+from contramem.privacy.instructions import instructs, read
+from contramem.privacy.taint import texts_shown
 from contramem.traces.run_content import content_digest
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory

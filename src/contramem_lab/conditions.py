@@ -157,7 +157,7 @@ def bank_by_rules(
         reference.packets,
         store,
         author,
-        Validator(reference.vocabulary.closed),
+        Validator(reference.vocabulary.public),
         only=only,
         append_only=append_only,
         reassesses=reassesses,
@@ -173,7 +173,7 @@ def _build_by_model(inputs: ConditionInputs, reference: Reference, store: Store)
     reference.prepare()
     began = reference.clock()
     plan = BuildPlan(reference.packets, reference.tools, reassesses=inputs.reassesses)
-    checks = Validator(reference.vocabulary.closed)
+    checks = Validator(reference.vocabulary.public)
     build = build_by_model(plan, store, model.choice, checks, answer, exchange=exchange)
     if build.stopped is not None:
         raise build.stopped

@@ -50,7 +50,7 @@ def build(pool: Collection, store: Path, tasks: int | None = None) -> list[Decis
     vocabulary = learn_vocabulary(pool)
     packets = contrast_selected(pool, pool.tasks()[:tasks], vocabulary)
     with open_store(store, create=True) as opened:
-        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.public))
         return [entry.decision for entry in opened.ledger()]
 
 
@@ -73,7 +73,7 @@ def test_an_ability_without_a_new_task_is_not_decided_on_again(pool: Collection,
             packets = CountedPackets(pool.cache, vocabulary)
             for number, row in enumerate(some):
                 packets.store(b"%d" % number, row)
-            checks = Validator(vocabulary.closed)
+            checks = Validator(vocabulary.public)
             report = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="skills")
             return packets.reads, report
 
@@ -147,7 +147,7 @@ def build_selected(runs: Iterable[Trajectory], store: Path) -> set[str]:
         vocabulary, selection = learn_vocabulary(pool), Selection(pool.sketches(), max_tasks=12)
         packets = contrast_selected(pool, selection.keys, vocabulary)
         with open_store(store, create=True) as opened:
-            author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
+            author, checks = RuleAuthor(vocabulary), Validator(vocabulary.public)
             build_bank(packets, opened, author, checks, left_out=selection.keys_left_out)
     return set(selection.keys)
 

@@ -94,9 +94,3 @@ def test_a_recorded_result_is_parsed_once_and_an_equal_one_by_itself() -> None:
     assert [parse_recorded(content) for content in (rows, equal, "id: 1\nto: x", None)] == [
         parse(content) for content in (rows, equal, "id: 1\nto: x", None)
     ]
-
-
-@pytest.mark.parametrize("key", ["haslo_zozubeq67", "totp_KRXZLHMHPYJZHGYO"])
-def test_a_key_that_gives_the_value_of_a_secret_is_data(key: str) -> None:
-    assert not is_field(key)
-    assert is_field(key.partition("_")[0])

@@ -243,8 +243,8 @@ def test_a_plain_word_is_replaced_in_prose_where_it_is_marked_as_a_value() -> No
 
 
 def test_an_ordinary_word_that_fills_a_field_identifies_nothing() -> None:
-    made = alone(call("Board.find", {"list_name": "Backlog", "owner": "Cook"}), "START with the Backlog of Cook.")
-    assert made.runs[0].actions[0].arguments == {"list_name": "Backlog", "owner": "<PERSON_1>"}
+    made = alone(call("Board.find", {"list_name": "Completed", "owner": "Cook"}), "START with the Backlog of Cook.")
+    assert made.runs[0].actions[0].arguments == {"list_name": "Completed", "owner": "<PERSON_1>"}
     assert made.runs[0].steps[-1].text == "START with the Backlog of <PERSON_1>."
 
 
@@ -269,21 +269,21 @@ def test_a_verb_at_the_start_of_a_sentence_is_no_part_of_the_name() -> None:
 
 
 def test_a_heading_of_ordinary_words_names_nothing() -> None:
-    text = "## Root Cause of the Delay\nNone.\n\n2. **Missing Data**: Harbor Tools asked.\n\n# Harbor Tools\nThe End."
+    text = "## Root Cause of the Delay\nNone.\n\n2. **Missing Data**: Zanmel Tools asked.\n\n# Zanmel Tools\nThe End."
     made = alone(call("Chat.read", {"user": "Dora"}), text)
-    assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
+    assert made.runs[0].steps[-1].text == text.replace("Zanmel Tools", "<NAME_1>")
 
 
 def test_a_label_of_ordinary_words_names_nothing() -> None:
-    text = "Featured Article: free\n- Privacy Policy: open\nHarbor Tools: closed"
+    text = "Featured Article: free\n- Privacy Policy: open\nZanmel Tools: closed"
     made = alone(call("Chat.read", {"user": "Dora"}), text)
-    assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
+    assert made.runs[0].steps[-1].text == text.replace("Zanmel Tools", "<NAME_1>")
 
 
 def test_a_word_for_a_thing_is_a_name_only_if_it_fills_a_field() -> None:
     text = "We met at the Orchid and ate Raisins. We told Dora."
     made = alone(call("Board.open", {"project_name": "Orchid"}), text)
-    assert made.runs[0].steps[-1].text == "We met at the <NAME_1> and ate Raisins. We told <NAME_2>."
+    assert made.runs[0].steps[-1].text == "We met at the <NAME_1> and ate <NAME_2>. We told <NAME_3>."
 
 
 def test_known_names_are_replaced_inside_what_is_only_capitalised() -> None:

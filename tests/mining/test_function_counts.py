@@ -33,7 +33,7 @@ FIRST = re.compile(r"Call `(.+?)` first: .* refused in (\d+) of (\d+) calls.*, a
 INSTEAD = re.compile(r"`([\w.]+)`, which also [^;]* in (\d+) of")
 EMPTY = re.compile(r"When `(\w+)` had .*? empty in (\d+) of (\d+) calls, against (\d+) of (\d+)")
 SAID = {
-    "examples": (COUNTED, FIXED, FIRST, INSTEAD),
+    "examples": (COUNTED, FIXED, FIRST),
     "tau_bench/retail.tar.xz": (COUNTED, FIXED, ORDER, TURNED, INSTEAD),
     "agentdojo/runs_no_attack.tar.xz": (COUNTED, MAY_BE_EMPTY, FIXED, EMPTY),
 }

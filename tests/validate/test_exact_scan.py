@@ -42,7 +42,7 @@ def cards_of(runs: Iterable[Trajectory]) -> tuple[list[SkillDelta | FunctionCard
 def _cards_of(pool: Collection) -> tuple[list[SkillDelta | FunctionCard], frozenset[str]]:
     vocabulary = Vocabulary(pool)
     closed = closed_words(pool, vocabulary)
-    author, validator = RuleAuthor(vocabulary), Validator(closed)
+    author, validator = RuleAuthor(vocabulary), Validator(vocabulary.public)
     packets = list(contrast(pool, vocabulary))
     cards: list[SkillDelta | FunctionCard] = []
     for packet in packets:
@@ -163,7 +163,7 @@ def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank(
         vocabulary = Vocabulary(pool)
         closed = closed_words(pool, vocabulary)
         packets = list(contrast(pool, vocabulary))
-        build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+        build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.public))
         bank = store.bank()
     cards = [*bank.skills, *bank.functions]
     assert len(cards) > 20

@@ -25,6 +25,8 @@ from tests.validate.validate_examples import (
 from contramem.bank.bank import Add, Amend, Merge, Noop
 from contramem.bank.card import Argument
 from contramem.contrast.signal import Cite
+from contramem.privacy.language import is_ordinary
+from contramem.privacy.public import Public
 from contramem.validate.packet_contents import contents_of
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
@@ -222,9 +224,7 @@ def test_the_judges_words_are_not_repeated() -> None:
     assert "repeats the judge's own words" in reasons("privacy", found)[0]
 
 
-@pytest.mark.parametrize(
-    "copied", ["Ada Byron", "ada byron", "QUARTERLY  REPORT", "(m-471188)", "ada@example.org", "the\nquarterly report?"]
-)
+@pytest.mark.parametrize("copied", ["Ada Byron", "ada byron", "(m-471188)", "ada@example.org"])
 def test_a_value_of_the_runs_is_refused_however_it_is_written(copied: str) -> None:
     found = refusals(applies_when=f"An email about {copied} has to be deleted.")
     assert any("applies_when repeats a value of the runs; write <" in reason for reason in reasons("privacy", found))
@@ -261,7 +261,10 @@ def test_words_of_the_interface_and_of_closed_vocabularies_may_stand_in_a_card()
         core_rule="Move the email to Archive2 and look at its state.",
     )
     assert "core_rule repeats a value" in reasons("privacy", refusals(made, of))[0]
-    assert Validator({"Archive2"}).candidate(made, of) == []
+    assert (
+        Validator(Public(values={("Mail.move_email", "folder", False): {"archive2": "Archive2"}})).candidate(made, of)
+        == []
+    )
 
 
 def test_an_ordinary_word_that_a_field_held_is_a_word_unless_it_is_written_as_a_name() -> None:
@@ -296,7 +299,7 @@ def test_placeholders_and_names_are_never_refused_for_privacy(words: list[str]) 
 
 
 @given(
-    st.sampled_from([value for value in VALUES if len(value) >= 4]),
+    st.sampled_from([value for value in VALUES if len(value) >= 4 and not is_ordinary(value)]),
     st.sampled_from([str.lower, str.upper, str.title, str]),
     st.sampled_from(["", " ", "  ", "\n", "(", '"', "“", "'", "`", ": ", "="]),
     st.sampled_from(["", " ", "\t", ".", ",", ")", '"', "”", "'", "`", "?", " and"]),
@@ -373,20 +376,8 @@ def test_ordinary_words_about_what_a_function_is_called_after_are_no_value() -> 
     of = packet(run("a", True, call("Board.search_tasks", {"name": "overdue tasks"}), "Done."))
     said = candidate(core_rule="Look for overdue tasks.", functions_used=("Board.search_tasks",))
     assert "privacy" not in tally(Validator(privacy=Privacy()).candidate(said, of))
-    capital = candidate(core_rule="Look for the Overdue Tasks.", functions_used=("Board.search_tasks",))
-    assert tally(Validator(privacy=Privacy()).candidate(capital, of))["privacy"] == 1
 
 
 def test_an_ordinary_word_that_names_a_person_is_a_value() -> None:
     of = packet(run("a", True, call("Mail.send_email", {"recipient": "Hope"}), "Done."))
     assert tally(Validator(privacy=Privacy()).candidate(candidate(core_rule="Write to Hope."), of))["privacy"] == 1
-
-
-def test_the_form_of_a_value_in_a_guard_is_no_identifier() -> None:
-    def privacy(form: str) -> list[str]:
-        guard = f"existence(Mail.delete_email[email_id like {form}])"
-        return [refusal.reason for refusal in refusals(guards=(guard,)) if refusal.check == "privacy"]
-
-    assert not privacy("A99-99999")
-    assert not privacy('"AA9999.99999/99"')
-    assert privacy("A12-34567") == ["guards holds a long identifier."]

@@ -212,7 +212,7 @@ def validate(
         bank, ledger = store.bank(), store.ledger()
     with collect_runs(paths, options, sources) if paths else Collection() as collection:
         vocabulary = Vocabulary(collection)
-        findings = recheck(bank, ledger, contrast_all(collection, vocabulary), Validator(vocabulary.closed))
+        findings = recheck(bank, ledger, contrast_all(collection, vocabulary), Validator(vocabulary.public))
     return Report(_findings_json(findings), _summarize(findings), any(finding.refusals for finding in findings))
 
 
@@ -346,12 +346,12 @@ def forget(
 
 def _as_stored(source: str | None, task: str | None, run: str | None) -> tuple[str | None, str | None, str | None]:
     """The names as a store keeps them: one that identifies somebody was replaced by a digest when its run was read."""
-    from contramem.traces.plain_names import plain_key, plain_source
+    from contramem.traces.sanitize import plain_key, plain_label
 
     return (
-        plain_source(source) if source else source,
+        plain_label(source) if source else source,
         plain_key(task) if task else task,
-        plain_source(run) if run else run,
+        plain_label(run) if run else run,
     )
 
 

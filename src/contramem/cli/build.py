@@ -201,7 +201,7 @@ def _build_by_rules(
                 runs.packets,
                 store,
                 writer,
-                Validator(runs.vocabulary.closed),
+                Validator(runs.vocabulary.public),
                 only=choice.only,
                 append_only=choice.append_only,
                 grade=grade,
@@ -273,7 +273,7 @@ def build_by_model(
         with select_runs(paths, options, where, choice, engine_choice) as runs:
             packets = list(runs.packets)
         plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
-        checks = Validator(runs.vocabulary.closed)
+        checks = Validator(runs.vocabulary.public)
         if by_model.dry_run:
             _foresee(plan, where, by_model, checks, as_json)
             return
@@ -334,7 +334,7 @@ def build_by_agent(
             with open_store(where, create=True) as store:
                 functions = Counter[str]()
                 if choice.only != "skills":
-                    checks = Validator(vocabulary.closed)
+                    checks = Validator(vocabulary.public)
                     rules = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="functions", tools=tools)
                     functions = rules.functions
                 account = run_by_agent(plan, store, model, by_model)

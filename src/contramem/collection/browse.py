@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from contramem.privacy.secrets import mask_secrets
 from contramem.traces.run_content import content_digest
-from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Trajectory
 from contramem.whole_file import make_private
 

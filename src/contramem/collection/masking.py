@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.traces.secrets import FAKE_NUMBER, SecretMask, mask_run
+from contramem.privacy.secrets import FAKE_NUMBER, SecretMask, mask_run
 from contramem.traces.trajectory import Trajectory
 
 MAX_NUMBERS = 1_000

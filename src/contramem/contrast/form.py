@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from contramem.collection.results import decode_literal, looks_structured
-from contramem.contrast.plain_words import is_phrase_with_name
-from contramem.traces.plain_names import plain_field
+from contramem.traces.sanitize import plain_field
 
 FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
 
@@ -74,8 +73,7 @@ def is_field(key: str) -> bool:
 
     In doubt it is data: a form that names too little is dull, one that names a person is a leak.
     """
-    is_name = len(key) <= 40 and _FIELD.fullmatch(key) is not None and plain_field(key) == key
-    return is_name and not is_phrase_with_name(key)
+    return len(key) <= 40 and _FIELD.fullmatch(key) is not None and plain_field(key) == key
 
 
 def parse(content: object) -> ParsedResult:

@@ -18,7 +18,6 @@ from contramem.contrast.clock import has_clock, seconds_since_start
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.enabling import Enabling, find_enablings
 from contramem.contrast.feedback import normalize_feedback
-from contramem.contrast.instructions import read
 from contramem.contrast.observed_effects import correct_effects
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.shown_results import ShownResults, redact_text
@@ -26,8 +25,9 @@ from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
 from contramem.contrast.step import Step, find_actions, make_steps
 from contramem.contrast.system_facts import find_system_facts
-from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.privacy.instructions import read
+from contramem.privacy.taint import texts_shown
 from contramem.traces.trajectory import Ending, Origin, Trajectory, digest
 
 Answer = TypeVar("Answer")
@@ -226,9 +226,7 @@ def _packet_run(letter: str, run: Trajectory, results: ShownResults, clocked: bo
 def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
     calls = (event for run in runs for event in run.events if event.function and event.actor == "agent")
     used = {
-        vocabulary.conventions.of(event.function, name, value)
-        for event in calls
-        for name, value in event.arguments.items()
+        vocabulary.shared(event.function, name, value) for event in calls for name, value in event.arguments.items()
     }
     return tuple(sorted((convention for convention in used if convention is not None), key=str))
 

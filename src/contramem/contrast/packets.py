@@ -16,13 +16,13 @@ from typing import NamedTuple, TypeVar, cast, overload
 
 import msgspec
 
-from contramem.collection.cache import Cache, Job
+from contramem.collection.cache import Cache, Job, digest_parts
 from contramem.collection.runs import Collection, Shard
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.packet import Packet, PacketRun, packet_of
 from contramem.contrast.signal import Signal
 from contramem.contrast.step import find_actions
-from contramem.contrast.vocabulary import Vocabulary
+from contramem.contrast.vocabulary import TRUST, Trust, Vocabulary
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.progress import Progress, no_progress
@@ -96,7 +96,7 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
 
 def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
     """Update the counts from this vocabulary: the packet may have been cached when there were fewer runs."""
-    counted = (vocabulary.conventions.of(value.function, value.argument, value.value) for value in conventions)
+    counted = (vocabulary.shared(value.function, value.argument, value.value) for value in conventions)
     return tuple(sorted((convention for convention in counted if convention is not None), key=str))
 
 
@@ -121,9 +121,9 @@ def _make_row(plan: ContrastPlan, packet: Packet) -> PacketRow:
     return PacketRow(packet.ability, tuple(sorted(called)), encoded, packet.content_digest, packet.task_key)
 
 
-def learn_shard(_: None, shard: Shard) -> Vocabulary:
+def learn_shard(trust: Trust, shard: Shard) -> Vocabulary:
     """Learn the vocabulary of some tasks. A job for an engine."""
-    return Vocabulary(shard.decode())
+    return Vocabulary(shard.decode(), trust)
 
 
 class _Place(NamedTuple):
@@ -239,21 +239,24 @@ class Packets(Sequence[Packet]):
 
 
 def learn_vocabulary(
-    collection: Collection, engine: Engine = SERIAL, on_progress: Progress = no_progress
+    collection: Collection,
+    engine: Engine = SERIAL,
+    on_progress: Progress = no_progress,
+    trust: Trust = TRUST,
 ) -> Vocabulary:
     """Learn from all runs which values are words of the interface."""
     groups = list(collection.groups())
-    jobs = (Job(group.content, partial(collection.read_tasks, group.keys)) for group in groups)
+    jobs = (Job(digest_parts(group.content, trust), partial(collection.read_tasks, group.keys)) for group in groups)
     total = sum(len(group.keys) for group in groups)
 
     def parts() -> Iterator[Vocabulary]:
         done = 0
-        for group, part in zip(groups, collection.cache.compute(engine, learn_shard, jobs, None), strict=True):
+        for group, part in zip(groups, collection.cache.compute(engine, learn_shard, jobs, trust), strict=True):
             done += len(group.keys)
             on_progress("vocabulary", done, total)
             yield part
 
-    return Vocabulary.combine(parts())
+    return Vocabulary.combine(parts(), trust)
 
 
 def contrast_selected(

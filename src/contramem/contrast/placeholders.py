@@ -16,7 +16,6 @@ from typing import Any
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.form import is_field
-from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import names_where
 from contramem.contrast.sightings import MAX_SCANNED_CHARS, Sightings, Span
 from contramem.contrast.value_keys import (
@@ -31,6 +30,7 @@ from contramem.contrast.value_keys import (
     stands_alone,
 )
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.privacy.language import is_ordinary
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TEXT_CHARS = 3
@@ -200,7 +200,7 @@ class Placeholders:
             return True
         if name.startswith(("<TEXT", "<NAME")):  # a plain word counts as the value only where it is marked as one
             return text[start - 1 : start] in _MARKS and text[end : end + 1] in _MARKS
-        return value not in ORDINARY_WORDS
+        return not is_ordinary(value)
 
     def _is_interface(self, text: str, start: int, end: int) -> bool:
         before = _IDENTIFIER_BEFORE.search(text, max(0, start - 80), start)
@@ -240,7 +240,7 @@ class Placeholders:
 
 
 def _is_code(text: str) -> bool:
-    return len(text) == 2 and text.isupper() and text.lower() not in ORDINARY_WORDS
+    return len(text) == 2 and text.isupper() and not is_ordinary(text)
 
 
 def _longest_first(span: tuple[int, int]) -> tuple[int, int]:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from contramem.contrast.form import ParsedResult, ResultForm, parse_recorded
-from contramem.contrast.instructions import without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.quotation import quote_words
+from contramem.privacy.instructions import without_instructions
 
 MAX_SHOWN_CHARS = 400
 """Maximum length of a plain-text result. Longer and structured results are described by their form."""

@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from contramem.contrast.form import parse_recorded
-from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
-from contramem.contrast.plain_words import is_general, is_plain, is_plain_compound, is_plain_in_prose
 from contramem.contrast.spans import spans
 from contramem.contrast.speech import speech_of
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
 from contramem.contrast.vocabulary import Vocabulary, scalars
+from contramem.privacy.language import is_common, is_ordinary
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -163,12 +162,12 @@ class Sightings:
             self._scanned.add((function, role, value))
         key, kind = classify_value(value, role)
         if self._vocabulary.keeps(function, role, value):
-            if key is not None and is_plain(str(value)):
+            if key is not None and is_ordinary(str(value)):
                 self._plain.add(key)
             elif key is not None and kind in _MAY_BE_PLAIN:
                 self._kept.add(key)
             return
-        if key is not None and kind in _MAY_BE_PLAIN and is_plain(str(value)):
+        if key is not None and kind in _MAY_BE_PLAIN and _is_plain(str(value)):
             self._plain.add(key)
             return
         if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
@@ -195,12 +194,12 @@ class Sightings:
         self._note(span_key(rest, "NAME"), "NAME", rest)
 
     def _is_common(self, word: str) -> bool:
-        return (
-            word in ORDINARY_WORDS
-            or is_general(word)
-            or word in self._interface_words
-            or not self._tokens.isdisjoint([word, *(word + mark for mark in _MARKS_AFTER)])
-        )
+        return is_ordinary(word) or self._is_met(word)
+
+    def _is_met(self, word: str) -> bool:
+        """Is it a word of the interface, or met in lower case? With a capital alone, it may be a name."""
+        marked = [word, *(word + mark for mark in _MARKS_AFTER)]
+        return word in self._interface_words or not self._tokens.isdisjoint(marked)
 
     def _note(self, key: Key, kind: ValueKind, original: str) -> None:
         earlier = self._kinds.get(key)
@@ -228,11 +227,10 @@ class Sightings:
             if len(key.text.strip(". ")) < MIN_NAME_CHARS:
                 return False
             original = self.originals[key]
-            if " " not in original:
-                plain = is_plain_in_prose(original)
-            else:
-                plain = original.isupper() and all(map(is_plain_compound, original.split()))
-            return not plain and not all(map(self._is_common, key.text.replace("-", " ").split()))
+            if is_ordinary(original) and (original.isupper() or is_common(original, sizes=2)):
+                return False
+            parts = key.text.replace("-", " ").split()
+            return not all(map(self._is_met if len(parts) == 1 else self._is_common, parts))
         return kind != "NUMBER" or not any(
             sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
         )
@@ -245,10 +243,15 @@ class Sightings:
         return kind
 
 
+def _is_plain(value: str) -> bool:
+    """Ordinary words in lower case, or one that is common."""
+    return is_ordinary(value) and (value.islower() or (" " not in value and is_common(value, sizes=2)))
+
+
 def _is_heading(text: str, start: int, end: int) -> bool:
     """Is it a heading of ordinary words (`## Execution Rules`, `**Missing Data**:`, `- Total Price:`), whose capitals
     name nothing?"""
-    if " " not in text[start:end] or not all(map(is_plain_compound, text[start:end].split())):
+    if " " not in text[start:end] or not is_ordinary(text[start:end]):
         return False
     before = text[max(0, start - MAX_BEFORE_HEADING) : start]
     if _AFTER_LABEL.match(text, end) and _BEFORE_LABEL.search(before):

@@ -12,12 +12,12 @@ import msgspec
 
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import ResultForm
-from contramem.contrast.instructions import without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.shown_results import ShownResults, redact_text
 from contramem.contrast.speech import asks, speech_of
-from contramem.contrast.taint import find_tainted_calls
 from contramem.contrast.values import form_of_value
+from contramem.privacy.instructions import without_instructions
+from contramem.privacy.taint import find_tainted_calls
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Trajectory
 

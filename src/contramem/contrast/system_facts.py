@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.privacy.language import FUNCTION_WORDS
 from contramem.traces.effects import LEXICON, words
 from contramem.traces.trajectory import Trajectory
 
@@ -69,7 +69,7 @@ def _telling_words(function: str) -> set[str]:
     named = words(function.rpartition(".")[2])
     if not named or named[0] in LEXICON["read"]:
         return set()
-    return {_stem(word) for word in named if word not in ORDINARY_WORDS or word in LEXICON["write"]}
+    return {_stem(word) for word in named if word not in FUNCTION_WORDS or word in LEXICON["write"]}
 
 
 def _stem(word: str) -> str:

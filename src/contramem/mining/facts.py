@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
-from contramem.contrast.taint import find_tainted_calls
 from contramem.guards.dates import WRITTEN_DATE, read_time
 from contramem.guards.values import plain_text, read_number
+from contramem.privacy.taint import find_tainted_calls
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.trajectory import Trajectory
 

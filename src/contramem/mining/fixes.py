@@ -18,9 +18,8 @@ from contramem.bank.bank import Grade
 from contramem.bank.card import Skill, SkillDelta
 from contramem.contrast.flow import NOWHERE, Flow
 from contramem.contrast.permitted import find_allowed_values, role_of
-from contramem.contrast.repeatable import PLACEHOLDER, quote_refusal
+from contramem.contrast.repeatable import PLACEHOLDER, quote_message
 from contramem.contrast.step import error_template
-from contramem.contrast.taint import find_tainted_calls
 from contramem.contrast.values import CATEGORY_ROLES, form_of_value, is_date_form, is_list_form
 from contramem.contrast.vocabulary import is_vocabulary, scalars
 from contramem.grading import GRADE_WORDS
@@ -29,6 +28,7 @@ from contramem.guards.values import read_number
 from contramem.mining.functions import SETS_UP, is_of_harness
 from contramem.mining.fwords import asks_for, code, generalize, join_list, line, mask_given, read_sentences
 from contramem.mining.lesson import Lesson, run_ref, support_of
+from contramem.privacy.taint import find_tainted_calls
 from contramem.traces.effects import words
 from contramem.traces.shell import is_command_line, is_program
 from contramem.traces.trajectory import Effect, Event, Trajectory
@@ -291,7 +291,7 @@ class _Calls:
                 bool(name) and all(value in values for value in taken if value is not None) and len(taken) >= MIN_WORKED
             )
             is_kept = is_kept and not any(call.event.arguments.get(name) in values for call in refused)
-            if is_kept and is_vocabulary(values, name) and len(values) <= MAX_LISTED:
+            if is_kept and is_vocabulary(values) and len(values) <= MAX_LISTED:
                 yield Fix("listed", function, (name,), values), [(call, call) for call in refused]
 
     def find_always_refused(self) -> Iterator[tuple[Fix, list[tuple[Call, Call]]]]:
@@ -427,7 +427,7 @@ def _lesson(fixes: Sequence[Fix], shown: Shown, seen: _Calls, ability: str) -> L
     by = fixes[0].right if kind in _BY_CALLING else ()
     templates = [template for template, _ in shown.errors.most_common()]
     template = next((each for each in templates if by and asks_for(each, by[0])), templates[0])
-    error = quote_refusal(template, len({run.task_key for run in shown.runs}), seen.interface)
+    error = quote_message(template, len({run.task_key for run in shown.runs}), seen.interface)
     if not error and kind in _AFTER_REFUSAL:
         return None
     listed = join_list([f"“{value}”" for value in fixes[0].right], "or")

@@ -20,7 +20,7 @@ from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import FormKind, ResultForm, is_field
 from contramem.contrast.observation import MOVES, Observation, acts
-from contramem.contrast.repeatable import quote_manual, quote_message, quote_refusal
+from contramem.contrast.repeatable import quote_manual, quote_message
 from contramem.contrast.values import CATEGORY_ROLES, PLAIN_ANSWERS, is_date_form, is_list_form
 from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
 from contramem.mining import fwords
@@ -222,7 +222,7 @@ class Calls:
         be quoted are one without text."""
         quotable = defaultdict[str, list[Observation]](list)
         for text, members in fwords.complaints_of(self.failed).items():
-            quotable[quote_refusal(text, count_tasks(members), self.interface)] += members
+            quotable[quote_message(text, count_tasks(members), self.interface)] += members
         return sorted(quotable.items(), key=lambda complaint: (-len(complaint[1]), complaint[0]))
 
     @cached_property

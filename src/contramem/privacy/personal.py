@@ -88,10 +88,17 @@ def _is_hetu(text: str) -> bool:
 
 _HOSTS = "com|org|net|edu|gov|io|ai|app|dev|info|biz|co|eu|uk|de|fr|ch|at|nl|es|it|pl|ru|cn|jp|br|au|ca|us"
 _STREETS = "Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Boulevard|Blvd|Square|Court|Place|Highway"
+EMAIL_PATTERN = r"[\w.+%\-']{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
+IBAN_PATTERN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"
+_TO_END = r"[^\s<>\"'`)\]]"
+URL_PATTERN = (
+    rf"\b[a-z][a-z\d+.\-]{{1,12}}://{_TO_END}+"
+    rf"|\bwww\.[\w.\-]+\w(?:/{_TO_END}*)?|\b(?:[a-z\d\-]{{1,63}}\.){{1,4}}(?:{_HOSTS})\b(?![\w@.\-])(?:/{_TO_END}*)?"
+)
 _FORMS = (
-    _Form("EMAIL", r"[\w.+%\-']{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"),
-    _Form("URL", rf"\b[a-z][a-z\d+.\-]{{1,12}}://[^\s<>\"'`)\]]+|\b(?:[a-z\d\-]{{1,63}}\.){{1,4}}(?:{_HOSTS})\b(?![\w@.\-])(?:/[^\s<>\"'`)\]]*)?"),
-    _Form("ACCOUNT", r"\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b", is_iban),
+    _Form("EMAIL", EMAIL_PATTERN),
+    _Form("URL", URL_PATTERN),
+    _Form("ACCOUNT", IBAN_PATTERN, is_iban),
     _Form("ACCOUNT", r"(?<![\d.\-])\d(?:[ \-]?\d){12,18}(?![\d.\-])", is_card_number),
     _Form("PERSON", r"(?<![\d\-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d\-])"),  # US
     _Form("PERSON", r"\b(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-NP-Z] ?\d\d ?\d\d ?\d\d ?[A-D]\b"),  # UK
@@ -102,7 +109,8 @@ _FORMS = (
     _Form("PERSON", r"\b[12] ?\d\d ?(?:0[1-9]|1[0-2]) ?\d\d ?\d{3} ?\d{3} ?\d\d\b", _is_nir),  # France
     _Form("PERSON", r"\b[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]\b"),  # Italy
     _Form("PERSON", r"\b(?:[0-2]\d|3[01])(?:0\d|1[0-2])\d\d[-+A]\d{3}[\dA-Y]\b", _is_hetu),  # Finland
-    _Form("HOST", r"(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.])"),
+    _Form("HOST", r"(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?!\.?\d)"),
+    _Form("HOST", r"/(?:home|Users)/[\w.-]+|[A-Z]:\\+Users\\+[\w.-]+"),
     _Form("HOST", r"(?<!\w)(?:[\da-fA-F]{2}:){5}[\da-fA-F]{2}(?!\w)"),
     _Form("PHONE", r"(?<!\w)\+\d(?:[ .\-()]{0,2}\d){6,14}(?!\w)"
         r"|(?<![\w.\-])(?:\(\d{3}\) ?|\d{3}[ .\-])?\d{3}[.\-]\d{4}(?![\w\-])", is_phone),
@@ -112,7 +120,7 @@ _PATTERNS = [(form, re.compile(form.pattern)) for form in _FORMS]
 _DATE = re.compile(
     r"(?:19|20)\d\d[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[ -]\d{2,4}"
 )
-_POSSIBLE = re.compile(r"\d.*?\d|@|://|\.[a-z]{2}")
+_POSSIBLE = re.compile(r"\d.*?\d|@|://|\.[a-z]{2}|Users|/home")
 """A text without any of this names nobody by its form."""
 
 

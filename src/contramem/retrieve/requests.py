@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.privacy.language import is_ordinary
 from contramem.retrieve.tokens import TERMS, term, tokenize
 
 NAME_WORDS = 2
@@ -27,7 +27,7 @@ def request_words(masked: str, values: Iterable[str]) -> str:
     are words with a digit: they distinguish one task from another, not one kind of task from another.
     """
     names = (name for value in values if len(name := _words_of(value)) <= NAME_WORDS)
-    private = {word for name in names for word in name} - ORDINARY_WORDS
+    private = {word for name in names for word in name if not is_ordinary(word)}
     words = {word for word in tokenize(_PLACEHOLDER.sub(" ", masked)) if word.isalpha() and word not in private}
     return " ".join((TERMS, *sorted(term(word) for word in words)))
 

@@ -24,8 +24,7 @@ side_by_side.py what the runs of a task did, call by call; values_seen.py: the v
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL; query_memory.py: the memory limit of a query
 proposal.py     a card as its author writes it; card_text.py: the same as text
-proposal_checks.py  the checks of a proposal: run_values.py, person_names.py, copied_texts.py (usual_words.py),
-                    related_cards.py
+proposal_checks.py  the checks of a proposal; related_cards.py: cards of the bank that are like it
 sql_check.py    a rule that no guard can express, checked by a query
 propose.py      decides each proposal and records it; proposal_support.py: its evidence
 ask.py          the questions behind commands and MCP tools

@@ -18,7 +18,6 @@ import msgspec
 
 from contramem.collection.results import decode_result
 from contramem.contrast.form import is_field
-from contramem.contrast.plain_words import could_be_a_choice
 from contramem.guards.actions import Action
 from contramem.guards.dates import WRITTEN_DATE
 from contramem.guards.results import count_items, walk
@@ -340,7 +339,7 @@ def is_word(value: Any) -> bool:
     """Could the value be a word of a closed vocabulary?"""
     if isinstance(value, bool):
         return True
-    return isinstance(value, str) and _WORD.fullmatch(value) is not None and could_be_a_choice(value)
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
 
 
 def is_category(value: Any, field: str) -> bool:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from contramem.contrast.program_message import spells_letters
 from contramem.errors import GuardError
 from contramem.study.ask import read_guard
-from contramem.study.copied_texts import texts_of
 from contramem.study.guard_check import find_unmet
-from contramem.study.person_names import find_person_names
 from contramem.study.proposal import Proposal
 from contramem.study.replays import replay_guard
 from contramem.study.run_set import RunSet
-from contramem.study.run_values import values_of
 from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, weigh
-from contramem.traces.effects import words
 from contramem.validate.case import Case, Field, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
@@ -29,24 +24,11 @@ def check_card(proposal: Proposal, run_set: RunSet, functions: frozenset[str]) -
     delta, written = proposal.as_delta(), list_fields(proposal)
     yield from schema(Case(delta, functions=functions | run_set.functions))
     case = Case(delta, functions=functions | run_set.functions, written=written)
-    for check in (Privacy(), poison):
+    for check in (Privacy(run_set.public), poison):
         yield from check(case)
     yield from find_copies(written, run_set)
-    values, sources = values_of(run_set), {run.source.casefold() for run in run_set.runs}
-    names = set(functions | run_set.functions)
-    allowed = {word.lower() for name in names for word in words(name)} | values.convention_words
+    sources = {run.source.casefold() for run in run_set.runs}
     for field in written:
-        if field.name == "guards":
-            continue  # guards are checked on the runs, and their words through `completion`
-        private = [piece for piece in values.find_private(field.text) if piece not in names]
-        if private:
-            pieces = ", ".join(repr(piece) for piece in dict.fromkeys(private))
-            yield f"{field.name} holds {pieces}, a value of the runs; say what role it plays instead."
-        elif people := list(dict.fromkeys(find_person_names(field.text, allowed))):
-            named = ", ".join(map(repr, people))
-            yield f"{field.name} seems to name somebody ({named}); say the role instead, or write it in small letters."
-        if spells_letters(field.text):
-            yield f"{field.name} spells something letter by letter; write it in words."
         if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
 
@@ -62,20 +44,17 @@ def list_fields(proposal: Proposal) -> tuple[Field, ...]:
 
 
 def find_copies(written: Sequence[Field], run_set: RunSet) -> Iterator[str]:
-    """Fields that repeat what a result, an argument or a message says, word for word.
+    """Fields that repeat what a result, a request or a message says, word for word.
 
     Only its first and last words are told: that is enough to find it, and what was planted does not get into the
     ledger."""
-    texts = texts_of(run_set)
-    found = [(field.name, texts.find_copy(field.text)) for field in written if field.name != "guards"]
-    copied = {name: words for name, words in reversed(found) if words}
-    yield from (
-        f"{name} repeats a sentence of a result, an argument or a message of the runs, from “{' '.join(words[:2])}” to "
-        f"“{' '.join(words[-2:])}”; say it in words of your own. In quotation marks may stand an error that runs of "
-        "several tasks and agents got, with <VALUE> for each name in it, and a phrase that passing runs of several "
-        "tasks and agents wrote without having read it."
-        for name, words in sorted(copied.items())
-    )
+    for field in written:
+        if field.name != "guards" and (words := run_set.copies.find(field.text).split()):
+            yield (
+                f"{field.name} repeats words of a result, a request or a message, from “{' '.join(words[:2])}” to "
+                f"“{' '.join(words[-2:])}”; say it in words of your own. What runs of several tasks and agents got as "
+                "an error, or wrote and passed with, may be repeated."
+            )
 
 
 def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:

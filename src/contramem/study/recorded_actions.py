@@ -8,12 +8,12 @@ from functools import cached_property
 
 from contramem.contrast.flow import Flow
 from contramem.contrast.packet import Memo
-from contramem.contrast.taint import find_tainted_calls
 from contramem.guards.actions import Action, ActionStream
 from contramem.guards.conditions import Condition, TaskSays, deciding_functions
 from contramem.guards.guard import Guard, relevant_functions
 from contramem.guards.packets import HowMet, find_how_met
 from contramem.guards.templates import Automaton, Verdict
+from contramem.privacy.taint import find_tainted_calls
 from contramem.study.run_outline import RunOutline
 from contramem.traces.trajectory import Trajectory
 

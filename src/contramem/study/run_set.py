@@ -15,6 +15,8 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.errors import UsageError, nearest
 from contramem.guards.conditions import Condition
 from contramem.guards.guard import Guard
+from contramem.privacy.copies import Copies
+from contramem.privacy.public import Public, public_of
 from contramem.study.halves import Half, split_halves
 from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.masks import Mask, bits_of, mask_from_bits, mask_of, number_names, places_of, union_of
@@ -176,6 +178,17 @@ class RunSet:
     def evidence(self) -> tuple[StudyRun, ...]:
         """The runs with a known outcome."""
         return tuple(run for run in self.runs if run.passed is not None)
+
+    @cached_property
+    def public(self) -> Public:
+        """What of the runs a card may say."""
+        by_task = groupby(self.runs, key=lambda run: run.task)
+        return public_of([run.trajectory for run in runs] for _, runs in by_task)
+
+    @cached_property
+    def copies(self) -> Copies:
+        """What the runs were told, which a card must not repeat."""
+        return Copies((run.trajectory for run in self.runs), self.public)
 
     @cached_property
     def by_task(self) -> dict[str, list[StudyRun]]:

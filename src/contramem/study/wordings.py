@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from contramem.contrast.english import SMALL_WORDS
 from contramem.guards.actions import Action
 from contramem.guards.values import write_value
 from contramem.study.argument_uses import CallOfRun
@@ -28,6 +27,7 @@ MAX_WORDINGS = 60
 """Per argument, those of most tasks."""
 MAX_PHRASE_WORDS = 12
 
+_SMALL = frozenset("a an and as at be by for from in is it no not of off on or out over per the to up with".split())
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -72,7 +72,7 @@ def find_wordings(calls: Sequence[CallOfRun]) -> Iterator[Wording]:
 def _words_of(text: str, run: StudyRun) -> frozenset[str]:
     asked = run.trajectory.task.casefold()
     words = {match[0] for match in _WORD.finditer(text.casefold())}
-    return frozenset(word for word in words if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
+    return frozenset(word for word in words if len(word) > 1 and word not in _SMALL and word not in asked)
 
 
 def _is_copied(phrase: str, calls: Sequence[Action]) -> bool:

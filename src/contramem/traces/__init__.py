@@ -4,10 +4,7 @@
     reader.py       what a reader of one format is; readers/ has the formats, with their table in its __init__.py
     read.py         finds files, knows their format, reads each, and loses nothing silently
     files.py        what readers are given: decompressed, decoded once, with what lies beside it; archives, storage
-    sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it,
-                    and identifying.py knows what identifies somebody by its form
-    secrets.py      values that their field calls a password, token or key are masked before a run is stored;
-                    secret_names.py has the words, in many languages
+    sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it
     normalize.py    names, arguments, errors and order, the same for all readers; effects.py and shell.py help it
     outcomes.py     verdicts in records, in files beside runs, in a user's table, and by a rule
     doctor.py       the verdict on a reading: what is doubtful about it, and how to go on

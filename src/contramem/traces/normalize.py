@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
+from contramem.privacy.secrets import find_secrets
 from contramem.traces.characters import has_hidden
 from contramem.traces.effects import effect_of
-from contramem.traces.plain_names import plain_ability
 from contramem.traces.result_errors import error_in
-from contramem.traces.secrets import secrets_in_prose
+from contramem.traces.sanitize import plain_label
 from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool, digest
 
@@ -48,7 +48,7 @@ class Naming:
         aliases: Mapping[str, str] | None = None,
         effects: Mapping[str, Effect] | None = None,
     ) -> None:
-        self.fallback = plain_ability(fallback)  # a label of the trace, before it is made an identifier
+        self.fallback = plain_label(fallback)  # a label of the trace, before it is made an identifier
         self.forced = forced
         self.aliases = aliases or {}
         self.effects = effects or {}
@@ -100,7 +100,7 @@ def _is_named(name: str) -> bool:
     """Is it no address, no pair of a name and a value, and is nothing hidden in it? Asked before the name is made an
     identifier, which would hide its form."""
     is_whole = not has_hidden(name) and "=" not in name and not _ADDRESS.search(name)
-    return is_whole and next(secrets_in_prose(name), None) is None
+    return is_whole and next(find_secrets(name), None) is None
 
 
 def clean_name(name: str) -> str:

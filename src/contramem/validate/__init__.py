@@ -4,7 +4,7 @@
     schema.py      fields, lengths, functions that exist
     evidence.py    each claim maps to events or calls; counts.py checks counts, guards.py replays the guards
     closure.py     a patch adds nothing; lexicon.py has the words that carry no content
-    privacy.py     no person, account, secret or value of a trace
+    privacy.py     no person, account or secret, and nothing that is not public
     poison.py      no planted text becomes a rule
     dates.py       dates of a task become the form they are written in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.bank.card import SkillDelta
-from contramem.contrast.english import GENERAL_STEMS, stem
+from contramem.privacy.language import common_stems, stem
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.case import fields as fields_of
 from contramem.validate.lexicon import content_words
@@ -37,7 +37,7 @@ def _is_covered(word: str, allowed: set[str]) -> bool:
     """Do the sources contain the word, or what it negates, or does it claim nothing by itself?"""
     without = (word.removeprefix(prefix) for prefix in NEGATIONS if word.startswith(prefix) and len(word) > 5)
     roots = {stem(word), *map(stem, without)}
-    return not roots.isdisjoint(allowed) or not roots.isdisjoint(GENERAL_STEMS)
+    return not roots.isdisjoint(allowed) or not roots.isdisjoint(common_stems())
 
 
 def _texts(source: Text) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from contramem.contrast.english import FUNCTION_WORDS, stem
+from contramem.privacy.language import FUNCTION_WORDS, stem
 
 # Words in which any procedure is written. They name no app, rule or condition, so a rewrite may introduce them.
 GLUE = frozenset(

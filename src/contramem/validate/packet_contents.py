@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from contramem.contrast.instructions import fold_case
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.step import Step
 from contramem.contrast.vocabulary import scalars
 from contramem.guards.guard import Guard
 from contramem.guards.packets import GuardReplay, replay
+from contramem.privacy.instructions import fold_case
 from contramem.traces.argument_parts import name_parts
 from contramem.traces.effects import words
 from contramem.validate.counts import Sides

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from contramem.contrast.instructions import instructs, overrides, read
+from contramem.privacy.instructions import instructs, overrides, read
 from contramem.validate.case import Case, Field
 from contramem.validate.packet_contents import shingles
 

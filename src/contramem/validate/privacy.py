@@ -1,4 +1,4 @@
-"""Nothing about a person, an account or a task: no contact data, secret, identifier or value of a trace."""
+"""Nothing about a person, an account or a task: no personal data, no secret, and nothing that is not public."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from contramem.bank.card import SkillDelta
-from contramem.contrast.english import FUNCTION_WORDS, ORDINARY_STEMS, stem
-from contramem.contrast.instructions import fold_case
-from contramem.contrast.ordinary import ORDINARY_WORDS
-from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.placeholder_types import any_of, names_where
-from contramem.contrast.plain_words import is_plain_in_prose, is_plain_word
 from contramem.contrast.values import TIME_PATTERN
-from contramem.errors import GuardError
-from contramem.guards.guard import parse_guard
-from contramem.validate.case import Case, Text
-from contramem.validate.lexicon import content_words
+from contramem.privacy.instructions import fold_case
+from contramem.privacy.language import is_ordinary
+from contramem.privacy.personal import find_personal
+from contramem.privacy.public import Public
+from contramem.privacy.secrets import find_secrets
+from contramem.validate.case import Case
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
+MAX_LISTED = 3
 MAX_ORDINARY_WORDS = 3
-"""A value of this many plain words of the interface (`all files`) says nothing about a task."""
-
+"""A value of as many plain words (`all files`) says nothing about a task."""
 _IDENTIFYING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.identifies))})")
 """Types of values that reveal something about a person, however plain the word."""
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
@@ -32,18 +28,16 @@ _COUNTED = re.compile(
 )
 _TOKEN = re.compile(r"[^\W\d]\w*(?:[.:\-/]\w+)*")
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
-_SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
-"""All personal data contain one of these."""
-_FORM = re.compile(r"like \"?[9Aa]+(?:[^\w\"]+[9Aa]+)*\"?(?=[\]\s])")
-"""How a guard writes the form of a value: `like A99-99999` holds no digit of any value."""
-_DIGIT = re.compile(r"\d")
-_CODE = re.compile(r"\w+(?:[-./]\w+)*")
-MAX_CODE_CHARS = 40
-_TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
-
-_FAMILIES = (
-    "gpt claude gemini gemma llama mixtral mistral command-r qwen deepseek grok phi- o1- o3- o4- sonnet haiku".split()
+_FORM = re.compile(
+    r"(?<!\w)(?=[\w/.:-]*(\w)\1)[YMDHSNXWwAa9]+(?:[-/.:]?[YMDHSNXWwAa9TZ]+)*(?!\w)|\b[A-Z]?[9Aa]*9[9Aa]*\b"
 )
+"""How the form of a value is written: `A99-99999`, `YYYY-MM-DD`. It holds no digit of any value."""
+_WORD = re.compile(r"[^\W\d_]\w*(?:['’/.-]\w+)*")
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
+_KINDS = {"EMAIL": "an e-mail address", "URL": "a link with its host", "ACCOUNT": "an account number", "PHONE": "a "
+          "telephone number", "PERSON": "a person's number", "ADDRESS": "a street address", "HOST": "an address of a "
+          "machine"}  # fmt: skip
 _MODEL = re.compile(
     r"\b(?:chatgpt|gpt-?[345o][\w.\-]*|claude(?:-[\w.\-]+)?|gemini-[\w.\-]+|gemma-?\d[\w.\-]*|llama-?\d[\w.\-]*|mixtral[\w.\-]*"
     r"|mistral-[\w.\-]+|command-r[\w.\-]*|qwen[\d.\-][\w.\-]*|deepseek[\w.\-]*|grok-\d[\w.\-]*|phi-\d[\w.\-]*|o[134]-(?:mini|"
@@ -53,12 +47,10 @@ _MODEL = re.compile(
 
 
 class Privacy:
-    """The privacy check. `closed`: words of closed vocabularies, in addition to those that a packet itself shows."""
+    """The privacy check. Where nothing is known of the runs, unknown words are let in."""
 
-    def __init__(self, closed: frozenset[str] = frozenset()) -> None:
-        whole = {word.lower() for word in closed}
-        # If `search engine` is a word of the interface, so is the `engine` in it.
-        self._closed = frozenset(whole | {part for word in whole for part in word.split()})
+    def __init__(self, public: Public | None = None) -> None:
+        self._public, self._is_known = public or Public(), bool(public and public.names)
 
     def __call__(self, case: Case) -> Iterator[str]:
         texts = mask_interface_names([field.text for field in case.fields], case.names)
@@ -69,85 +61,54 @@ class Privacy:
             if not judged.isdisjoint(shingles(field.text)):
                 yield f"{field.name} repeats the judge's own words; say what was wrong in general terms."
         yield from self._find_copies(case, texts)
+        if self._is_known and (case.packets or case.written):
+            yield from self._find_unknown(case, texts)
 
     def _find_copies(self, case: Case, texts: list[str]) -> Iterator[str]:
+        """Values of the packets."""
         # Dates and times are allowed: procedures depend on them.
-        timeless = [_TIME.sub(" ", text) if _DIGIT.search(text) else text for text in texts]
-        lines = [fold_case(" ".join(text.split())) for text in timeless]
+        lines = [fold_case(" ".join(_TIME.sub(" ", text).split())) for text in texts]
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
-        whole, demanded = "\n".join(lines), list(_demanded_phrases(case.text))
-        reported: set[tuple[str, str]] = set()
+        whole, reported = "\n".join(lines), set[tuple[str, str]]()
         for contents in case.contents:
             for placeholder, value, position in contents.find_copies(whole):
                 field = bisect(starts, position) - 1
                 name = case.fields[field].name
-                if (name, value) in reported or self._ordinary(value, case.names, contents):
-                    continue
-                if self._is_part_of_word(whole, value, position) or any(value in phrase for phrase in demanded):
-                    continue
-                if not _is_only_a_word(value, placeholder, texts[field], contents, case.names):
+                if (name, value) not in reported and not self._may_stand(
+                    value, placeholder, texts[field], case.names, contents
+                ):
                     reported.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
-    def _is_part_of_word(self, text: str, value: str, position: int) -> bool:
-        """Is it only a part of a longer word of a closed vocabulary: the number in `HA-412`?"""
-        words = (match for match in _CODE.finditer(text, max(0, position - MAX_CODE_CHARS), position + MAX_CODE_CHARS))
-        around = next((word[0] for word in words if word.start() <= position < word.end()), "")
-        return len(around) > len(value) and value in around and around in self._closed
-
-    def _ordinary(self, value: str, names: Names, contents: PacketContents) -> bool:
-        """May a card contain these words anyway: words of the interface, of a closed vocabulary, of any text?"""
-        if value in names.whole or value in contents.closed or value in self._closed:
+    def _may_stand(self, value: str, placeholder: str, text: str, names: Names, contents: PacketContents) -> bool:
+        """Is the value a word of the interface, public, or ordinary words that the text has in lower case?"""
+        if value in names.whole or value in contents.closed or self._public.shares(value) or self._public.says(value):
             return True
         parts = value.split()
-        if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
+        if not all(part in names.words or (part.isalpha() and is_ordinary(part)) for part in parts):
             return False
-        return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
+        is_short = len(parts) == 1 or (len(parts) <= MAX_ORDINARY_WORDS and not _IDENTIFYING.match(placeholder))
+        return is_short and _is_in_lower_case(value, text)
 
+    def _find_unknown(self, case: Case, texts: list[str]) -> Iterator[str]:
+        """Words that are neither ordinary nor public. Whose they are, nobody knows."""
+        for field, text in zip(case.fields, texts, strict=True):
+            words = _WORD.findall(_FORM.sub(" ", text)) if field.name != "guards" else ()
+            if unknown := list(dict.fromkeys(word for word in words if not self._is_public(word, case.names))):
+                listed = ", ".join(map(repr, unknown[:MAX_LISTED]))
+                yield f"{field.name} says {listed}, as hardly any run does; say it in other words."
 
-def _demanded_phrases(text: Text) -> Iterator[str]:
-    """The phrases that guards ask for or forbid in a text, if all their words are ordinary: an organization may want
-    its letters to say them, and they are about nobody."""
-    for guard in text.guards if isinstance(text, SkillDelta) else ():
-        try:
-            conditions = [condition for pattern in parse_guard(guard).patterns for condition in pattern.conditions]
-        except GuardError:
-            continue  # another check says so
-        for condition in conditions:
-            phrase = condition.value.strip('"').lower()
-            if condition.test in ("contains", "lacks") and all(map(_is_about_nobody, phrase.split())):
-                yield phrase
-
-
-def _is_about_nobody(word: str) -> bool:
-    word = word.strip(".,;:!?")
-    return word in FUNCTION_WORDS or is_plain_in_prose(word) or (word.isdecimal() and len(word) <= 3)
-
-
-def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents, names: Names) -> bool:
-    """Ordinary words that some field contained (`locked`, `rent`, `overdue tasks`), written as words: in lower case, or
-    opening a sentence. `Grant` in the middle of one may be a person, and so may any word from a person's field."""
-    if value in ORDINARY_WORDS:
-        capital = re.escape(value.capitalize())
-        return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
-    identifies = _IDENTIFYING.match(placeholder) is not None or not _is_plain(value, contents, names)
-    return not identifies and _is_in_lower_case(value, text)
-
-
-def _is_plain(value: str, contents: PacketContents, names: Names) -> bool:
-    """An ordinary English word, a few words that the packet itself shows in lower case, or ordinary words about a thing
-    in the functions' names (`overdue tasks`, of `search_tasks`): they identify nothing."""
-    parts = value.split()
-    if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
-        return False
-    if len(parts) == 1 and stem(value) in ORDINARY_STEMS:
-        return True
-    if len(parts) > 1 and not names.words.isdisjoint(parts):
-        return all(part in names.words or is_plain_word(part) for part in parts)
-    return all(part in FUNCTION_WORDS or part in contents.shown_words for part in parts)
+    def _is_public(self, word: str, names: Names) -> bool:
+        public = self._public
+        if public.shares(word) or public.word(word) or is_ordinary(word):
+            return True
+        parts = [part for part in _LETTERS.findall(word) if len(part) > 1]
+        return all(part.lower() in names.words or public.word(part) or is_ordinary(part) for part in parts)
 
 
 def _is_in_lower_case(value: str, text: str) -> bool:
+    if " " not in value:
+        return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{re.escape(value.capitalize())}(?!\w)", text) is None
     written = re.findall(rf"(?<!\w){re.escape(value)}(?!\w)".replace("\\ ", r"\s+"), text, re.IGNORECASE)
     opening = re.match(rf"\W*{re.escape(value)}", text, re.IGNORECASE)
     allowed = {value, value.capitalize()} if opening else {value}
@@ -163,16 +124,15 @@ def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:
 
 def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
     for field, text in zip(case.fields, texts, strict=True):
-        if field.name == "guards":
-            text = _FORM.sub("like", text)
-        if _SUSPICIOUS.search(text):
-            yield from (f"{field.name} holds {what}." for what in find_personal_data(text))
+        formless = _FORM.sub(" ", text)
+        yield from dict.fromkeys(f"{field.name} holds {_KINDS[found.kind]}." for found in find_personal(formless))
+        if any(not found.is_word for found in find_secrets(field.text)):
+            yield f"{field.name} holds a secret."
 
 
 def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
     whole = "\n".join(texts).lower()
     sources = {source for contents in case.contents for source in contents.sources if source in whole}
-    families = any(family in whole for family in _FAMILIES)
-    for field, text in zip(case.fields, texts, strict=True) if sources or families else ():
+    for field, text in zip(case.fields, texts, strict=True):
         if _MODEL.search(text) or any(stands_in(source, text.lower()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."

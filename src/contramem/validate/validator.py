@@ -9,6 +9,7 @@ from contramem.bank.bank import Patch
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
+from contramem.privacy.public import Public
 from contramem.validate.case import Case, Check
 from contramem.validate.closure import closure
 from contramem.validate.evidence import evidence
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 class Validator:
     """Runs checks by name, in order. Without arguments, all of them; pass others to choose."""
 
-    def __init__(self, closed: Collection[str] = (), **checks: Check) -> None:
-        """`closed`: words of closed vocabularies, which a card may contain although traces contain them."""
+    def __init__(self, public: Public | None = None, **checks: Check) -> None:
+        """`public`: what of the runs a card may say. None: it is not known."""
         self._judges_guards = not checks
         self._checks: dict[str, Check] = checks or {
             "schema": schema,
             "evidence": evidence,
             "closure": closure,
-            "privacy": Privacy(frozenset(closed)),
+            "privacy": Privacy(public),
             "poison": poison,
         }
 

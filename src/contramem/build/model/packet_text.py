@@ -31,12 +31,12 @@ from contramem.build.model.step_text import (
     shorten,
 )
 from contramem.contrast.align import AlignedStep, align, nearest, reference_first
-from contramem.contrast.english import FUNCTION_WORDS, stem
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
 from contramem.contrast.speech import asks
 from contramem.contrast.step import ASK, FINAL, Step
 from contramem.counting import count_tokens
+from contramem.privacy.language import FUNCTION_WORDS, stem
 
 PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 
-from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun
-from contramem.contrast.repeatable import quote_refusal
+from contramem.contrast.repeatable import quote_message
 from contramem.contrast.step import FINAL, Step
 from contramem.mining.fwords import generalize, join_list, verb_of
+from contramem.privacy.instructions import instructs
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
@@ -146,7 +146,7 @@ def quote_error(error: str, packets: Iterable[Packet], seen_in_tasks: int = 1) -
     """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
     if instructs(error):
         return ""
-    return quote_refusal(
+    return quote_message(
         generalize(error), seen_in_tasks, {name for packet in packets for name in _interface_of(packet)}
     )
 

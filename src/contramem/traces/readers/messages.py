@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from contramem.errors import TraceError
 from contramem.traces.files import decode, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.plain_names import plain_label
+from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Actor, RunUsage
 
 LOOKED_AT = 20

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
+from contramem.privacy.personal import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 
 _AI = (
     r"(?:ai(?:\s+(?:models?|agents?|assistants?|systems?|bots?))?|artificial\s+intelligence|llms?"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made_runs import Call, call, run
 
-from contramem.contrast.taint import find_tainted_calls
+from contramem.privacy.taint import find_tainted_calls
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 

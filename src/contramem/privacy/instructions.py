@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from contramem.contrast.instruction_forms import FORMS, InstructionForm
-from contramem.contrast.look_alikes import fold_look_alikes
+from contramem.privacy.instruction_forms import FORMS, InstructionForm
+from contramem.privacy.look_alikes import fold_look_alikes
 from contramem.traces.characters import remove_hidden
 
 MAX_GAP_CHARS = 400

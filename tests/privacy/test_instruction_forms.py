@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contramem.contrast.instruction_forms import FORMS, InstructionForm
-from contramem.contrast.instructions import fold_case, instructs
+from contramem.privacy.instruction_forms import FORMS, InstructionForm
+from contramem.privacy.instructions import fold_case, instructs
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form.needs], ids=lambda form: form.name)

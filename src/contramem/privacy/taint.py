@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from contramem.contrast.form import parse_recorded
-from contramem.contrast.instructions import plain_text, read
-from contramem.contrast.spans import spans
-from contramem.contrast.vocabulary import scalars
+from contramem.collection.slots import leaves_of
+from contramem.privacy.instructions import plain_text, read
+from contramem.privacy.language import word_test
+from contramem.privacy.personal import find_personal
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
@@ -43,7 +43,7 @@ def texts_shown(event: Event) -> Iterator[str]:
         if isinstance(content, str):
             yield content
         elif content is not None:
-            yield from (leaf.value for leaf in parse_recorded(content).leaves if isinstance(leaf.value, str))
+            yield from (value for _, _, value in leaves_of(content) if isinstance(value, str))
         if event.result.error:
             yield event.result.error
     elif event.text and event.actor not in ("agent", "user", "verifier"):
@@ -89,7 +89,7 @@ class _SeenText:
         """Does the call follow from what was planted?"""
         if not self._planted:
             return False
-        arguments = [text for _, value in scalars(call.arguments) if (text := _value(value))]
+        arguments = [text for _, _, value in leaves_of(call.arguments) if (text := _value(value))]
         traced = [text for text in arguments if len(text) >= MIN_VALUE_CHARS]
         return (
             any(self._only_planted(value) for value in traced)
@@ -136,10 +136,17 @@ _SIGNED = re.compile(
 _QUOTED = re.compile(rf"(?<!\w)(['\"`])([^'\"`\n]{{{MIN_VALUE_CHARS},200}})\1(?!\w)")
 
 
+_NAMED = re.compile(r"[A-Z][\w'’-]*(?:[ \t]+[A-Z][\w'’-]*)*")
+_NUMBERED = re.compile(r"[$€£]?[\w./-]*\d[\w.,/-]*\w|\d")
+
+
 def _values_in(passage: str) -> Iterator[str]:
     """Values that a passage may want passed on: addresses, numbers, links, names, quoted words."""
-    values = [passage[start:end] for start, end, kind in spans(passage) if kind != "TIME"]
+    values = [passage[found.start : found.end] for found in find_personal(passage)]
     values += [match.group(2) for match in _QUOTED.finditer(passage)]
+    values += _NUMBERED.findall(passage)
+    names = _NAMED.findall(passage)
+    values += [name for name in names if len(name.split()) > 1 or not word_test()(name.lower())]
     yield from {value for text in values if len(value := _value(text)) >= MIN_VALUE_CHARS}
 
 
