@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from contramem.bank.bank import GRADES, Bank, BankEntry, Change, Merge, Status
-from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta, same_text
 from contramem.bank.frozen import FrozenBank, FrozenCard, FrozenSkill, frozen_card, frozen_line, load_frozen, thaw
 from contramem.bank.ledger import Act, Attribution, Decision, LedgerEntry
 from contramem.bank.show import field_differences
@@ -85,9 +85,10 @@ def refuse_unreadable_guards(text: SkillDelta | FunctionCard, entry: BankEntry |
 
 
 def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attribution, reason: str = "") -> Decision:
-    """Undo one decision: text, status and support are restored as a new version. A card that it added is retired.
+    """Undo one decision: its cards become what they were before, a text as a new version. A card that it added is
+    retired. A reverted decision comes back if its REVERT is reverted.
 
-    Later decisions on the same cards must be reverted first, so that nothing is undone unnoticed.
+    Later decisions on the same cards that still stand must be reverted first, so that nothing is undone unnoticed.
     """
     entries = {entry.number: entry for entry in ledger}
     if number not in entries:
@@ -96,15 +97,50 @@ def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attributi
     if not undone.changes:
         what = f"{undone.operation or 'decision'} {number} {'changed nothing' if undone.accepted else 'was refused'}"
         raise UsageError(f"{what}, so there is nothing to revert.")
-    _refuse_if_built_upon(undone, bank, [entry for entry in entries.values() if entry.number > number])
+    undone_by = _find_undone(entries)
+    if number in undone_by:
+        raise UsageError(f"decision {number} was undone by decision {undone_by[number]} already.")
+    _refuse_if_built_upon(undone, [entry for entry in entries.values() if entry.number > number], undone_by)
     return Decision(
         operation="REVERT",
         reverts=number,
         reason=reason or f"decision {number} ({undone.operation}) reverted by {by}",
         by=by,
         ability=undone.ability,
-        changes=tuple(_undo(change) for change in undone.changes),
+        changes=tuple(_undo(change, bank.entries[change.card_id]) for change in undone.changes),
     )
+
+
+def _find_undone(entries: Mapping[int, LedgerEntry]) -> dict[int, int]:
+    """The decisions that are undone, each with the standing decision that undid it. A REVERT that is undone itself
+    undoes nothing."""
+    undone_by: dict[int, int] = {}
+    for number, entry in sorted(entries.items(), reverse=True):
+        if entry.decision.reverts is not None and number not in undone_by:
+            undone_by.setdefault(entry.decision.reverts, number)
+    return undone_by
+
+
+def _refuse_if_built_upon(undone: Decision, later: Sequence[LedgerEntry], undone_by: Mapping[int, int]) -> None:
+    """Raise UsageError if a later decision on the same cards stands. An undone one and its REVERT cancel out."""
+    cancelled = {*undone_by, *undone_by.values()}
+    for card_id in (change.card_id for change in undone.changes):
+        of_card = [e.number for e in later if any(change.card_id == card_id for change in e.decision.changes)]
+        if standing := [str(number) for number in of_card if number not in cancelled]:
+            raise UsageError(
+                f"{card_id} was changed again by decision {', '.join(standing)}. Revert the later decisions first, the "
+                "last one before the others."
+            )
+
+
+def _undo(change: Change, now: BankEntry) -> Change:
+    """From the card as it is `now` to what it was before a change. Between the two, only versions have moved on."""
+    if change.before is None:
+        return Change(before=now, after=now.model_copy(update={"status": "retired", "reviewed": True}))
+    before = change.before.card
+    version = now.card.version if same_text(before, now.card) else now.card.version + 1
+    card = before.model_copy(update={"version": version})
+    return Change(before=now, after=change.before.model_copy(update={"card": card}))
 
 
 def _act(
@@ -113,24 +149,6 @@ def _act(
     ability = entry.card.ability if isinstance(entry.card, SkillCard) else None
     change = Change(before=entry, after=after)
     return Decision(operation=operation, reason=reason, by=by, ability=ability, changes=(change,))
-
-
-def _undo(change: Change) -> Change:
-    if change.before is None:
-        return Change(
-            before=change.after, after=change.after.model_copy(update={"status": "retired", "reviewed": True})
-        )
-    back = change.after.rewrite(change.before.card, change.before.support, change.before.rule)
-    return Change(before=change.after, after=back.model_copy(update={"status": change.before.status, "reviewed": True}))
-
-
-def _refuse_if_built_upon(undone: Decision, bank: Bank, later: list[LedgerEntry]) -> None:
-    for change in undone.changes:
-        if bank.entries[change.card_id] != change.after:
-            since = [str(e.number) for e in later if any(c.card_id == change.card_id for c in e.decision.changes)]
-            raise UsageError(
-                f"{change.card_id} was changed again by decision {', '.join(since)}. Revert the later decisions first."
-            )
 
 
 def find_base(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
