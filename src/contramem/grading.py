@@ -67,3 +67,17 @@ def most_chance(broke_passed: int) -> float:
 def is_shown(tasks_for: int, tasks_against: int, likely: float) -> bool:
     """Whether enough tasks support a guard, and none contradicts it."""
     return not tasks_against and tasks_for >= (1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS)
+
+
+def find_objection(rule: str, table: OutcomeTable) -> str:
+    """Why all runs to which a rule applies do not bear it out; empty: they do."""
+    if not sum(table):
+        return f"{rule}: no run does what it speaks about, so nothing bears it out."
+    if contradicts(table):
+        return f"{rule}: {table.broke_passed} of {table.passed} passing runs break it."
+    if not table.broke_failed:
+        return f"{rule}: no failing run breaks it, so it tells nothing about failing."
+    kept = table.kept_passed + table.kept_failed
+    if table.kept_passed * table.broke <= table.broke_passed * kept:
+        return f"{rule}: runs that keep it pass no more often than runs that break it."
+    return ""

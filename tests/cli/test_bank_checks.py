@@ -129,7 +129,7 @@ def test_a_guard_that_the_runs_do_not_support_is_refused(store: Path, few: Path)
     assert checked(store)["refused"] == 0
     (finding,) = checked(store, few, code=1)["findings"]
     assert finding["card_id"] == card.card_id
-    assert "In no task that it rests on" in finding["refusals"][0]["reason"]
+    assert "No task that it rests on bears it out" in finding["refusals"][0]["reason"]
 
 
 def test_cards_that_are_not_served_are_not_checked(store: Path, few: Path) -> None:

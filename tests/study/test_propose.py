@@ -95,6 +95,16 @@ def test_validate_checks_the_guards_of_an_authors_card_on_the_runs(desk: Desk) -
     assert CliRunner().invoke(cli, validate).output.startswith("2 cards: none refused, 2 unchecked.")
 
 
+def test_validate_accepts_what_propose_accepted_though_each_task_has_one_run(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    header, *runs = map(msgspec.json.decode, Path(desk.runs).read_bytes().splitlines())
+    alone = [run | {"task_id": f"{run['task_id']}-{number}"} for number, run in enumerate(runs)]
+    Path(desk.runs).write_bytes(b"\n".join(map(msgspec.json.encode, [header, *alone])))
+    assert "accepted" in desk.propose(CARD).output
+    told = CliRunner().invoke(cli, ["bank", "validate", desk.store, desk.runs]).output
+    assert told.startswith("1 cards: none refused, none unchecked.")
+
+
 def test_a_rule_that_no_guard_states_is_checked_by_a_query(desk: Desk) -> None:
     card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": _CHECK}
     assert "accepted" in desk.propose(card).output
@@ -257,6 +267,23 @@ def test_a_card_that_was_confirmed_since_is_graded_again(desk: Desk) -> None:
 def test_a_card_that_says_when_it_applies_in_other_words_is_an_edit(desk: Desk, change: dict[str, str]) -> None:
     desk.propose(CARD)
     assert "accepted as decision 2 PATCH" in desk.propose({**CARD, **change}, yes=True).output
+
+
+def test_a_card_proposed_again_with_a_new_rule_takes_the_place_of_the_old_one_and_its_grade(desk: Desk) -> None:
+    trials = ["--trials", str(desk.folder / "trials.jsonl")]
+    CliRunner().invoke(cli, ["author", "try", NOTE_RULE, desk.runs, "--confirm", *trials])
+    desk.propose(CARD)
+    other = "existence(Office.assign_owner) when Office.create_note[amount > 500]"
+    again = {**CARD, "title": CARD["title"].upper(), "guards": [other]}
+    waiting = desk.propose(again).output
+    assert "waiting PATCH" in waiting
+    assert "has this title and another rule. Give it this one?" in waiting
+    assert "accepted as decision 2 PATCH" in desk.propose(again, yes=True).output
+    with open_store(desk.store) as store:
+        (held,) = store.bank().entries.values()
+    assert held.card.guards == (other,)
+    assert held.support.grade == "observed", "what was proven is another rule"
+    assert list(held.support.guard_counts) == [other]
 
 
 @pytest.mark.parametrize(

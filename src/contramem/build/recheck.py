@@ -11,9 +11,11 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.build.author import Candidate
+from contramem.chance import OutcomeTable
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
+from contramem.grading import find_objection
 from contramem.guards.guard import guards_of
 from contramem.guards.packets import replay
 from contramem.validate.case import Case, Text, functions_of
@@ -105,7 +107,7 @@ def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, valida
     refusals = validator.judge(Case(card, packets=packets, functions=functions, sources=sources))
     for decision in taught:
         refusals += _recheck_decision(decision, evidence, validator)
-    refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by])
+    refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by], evidence.packets)
     if taught:
         exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
     else:  # an author proposed it, and its guards say all that runs have to show
@@ -145,10 +147,12 @@ def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
             yield from (Cite(letter, position) for position in run.events)
 
 
-def _guards(card: SkillCard, shown_by: Sequence[Packet | None]) -> Iterator[Refusal]:
-    """A guard must be followed by passing runs and broken by failing runs of a task that shows it. None stands for a
-    task whose runs are missing: it may be the one."""
+def _guards(card: SkillCard, shown_by: Sequence[Packet | None], packets: Sequence[Packet]) -> Iterator[Refusal]:
+    """A guard must be borne out by a task that shows it, as in a build, or by all runs to which it applies, as in
+    `propose`. None stands for a task whose runs are missing: it may be the one."""
     for guard in guards_of(card.guards):
-        if shown_by and not any(packet is None or replay(guard, packet).supports for packet in shown_by):
-            reason = f"In no task that it rests on do runs pass by keeping {guard} and fail by breaking it."
-            yield Refusal("guard", reason, str(guard))
+        if not shown_by or any(packet is None or replay(guard, packet).supports for packet in shown_by):
+            continue
+        tables = [replay(guard, packet).table for packet in packets]
+        if objection := find_objection(str(guard), OutcomeTable(*map(sum, zip(*tables, strict=True)))):
+            yield Refusal("guard", f"No task that it rests on bears it out, nor do all runs. {objection}", str(guard))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contramem.errors import GuardError
+from contramem.grading import find_objection
 from contramem.study.ask import read_guard
 from contramem.study.guard_check import find_unmet
 from contramem.study.proposal import Proposal
@@ -67,24 +68,9 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
     verdicts = replay_guard(guard, runs)
     trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
     if unmet := find_unmet(guard, runs):
-        return trial, " ".join([find_objection(trial) or f"{guard}:", *unmet])
+        return trial, " ".join([find_objection(str(guard), trial.counts) or f"{guard}:", *unmet])
     if trial.judgement == "contradicted":
         splits = find_splits(guard, runs, verdicts, run_set)[:1]
         hint = f" It would hold as: {splits[0].guard}" if splits else " Give it a condition, or leave it out."
-        return trial, f"{find_objection(trial)}{hint}"
-    return trial, find_objection(trial)
-
-
-def find_objection(trial: Trial) -> str:
-    """The objection to a rule that was tried on all runs; empty: the runs support it."""
-    counts, rule = trial.counts, trial.guard
-    if trial.judgement == "never tried":
-        return f"{rule}: no run does what it speaks about, so nothing bears it out."
-    if trial.judgement == "contradicted":
-        return f"{rule}: {counts.broke_passed} of {counts.passed} passing runs break it."
-    if not counts.broke_failed:
-        return f"{rule}: no failing run breaks it, so it tells nothing about failing."
-    kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
-    if counts.kept_passed * broke <= counts.broke_passed * kept:
-        return f"{rule}: runs that keep it pass no more often than runs that break it."
-    return ""
+        return trial, f"{find_objection(str(guard), trial.counts)}{hint}"
+    return trial, find_objection(str(guard), trial.counts)

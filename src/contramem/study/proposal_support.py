@@ -53,7 +53,10 @@ def identify_check(trial: Trial) -> str:
 
 def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
     """Add up both. For a guard that was tried again on all runs, the latest trial counts. What was proven stays so if
-    the guards are the same: the rules of a build prove it in another way, and it means the same."""
+    the guards are the same: the rules of a build prove it in another way, and it means the same. A rule that shares no
+    guard with the one whose place it takes rests on its own runs alone."""
+    if before.guard_counts and before.guard_counts.keys().isdisjoint(more.guard_counts):
+        return CardSupport(taught_by=before.taught_by, scope=before.scope) + more
     guard_counts = {guard: counts for guard, counts in before.guard_counts.items() if guard not in more.guard_counts}
     both = before.model_copy(update={"guard_counts": guard_counts}) + more
     is_same = more.guard_counts and more.guard_counts.keys() <= before.guard_counts.keys()

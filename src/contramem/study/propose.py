@@ -16,10 +16,10 @@ from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.store import Store
 from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
-from contramem.grading import GRADE_WORDS
+from contramem.grading import GRADE_WORDS, find_objection
 from contramem.guards.guard import Guard
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import check_card, check_guard, find_objection
+from contramem.study.proposal_checks import check_card, check_guard
 from contramem.study.proposal_support import (
     add_support,
     cite_runs,
@@ -122,7 +122,7 @@ def _check(proposal: Proposal, bank: Bank, author: Proposer) -> tuple[list[Trial
             trials.append(trial)
     if proposal.check:
         trials.append(_try_check(proposal.check, author))
-        reasons += filter(None, [find_objection(trials[-1])])
+        reasons += filter(None, [find_objection(str(trials[-1].guard), trials[-1].counts)])
     if not proposal.guards and not proposal.check and not (proposal.reason and proposal.kinds):
         reasons.append(
             "It has neither a guard nor a check. State the rule as a guard, or give under `check` a query that selects "
@@ -173,6 +173,10 @@ def _choose_patch(
         card_id = wider[0].card_id
         narrow = Narrow(target_card_ids=(card_id,), retained_card_id=card_id, **edit)
         return narrow, f"{card_id} ({wider[0].title}) says this without the condition. Narrow it?"
+    if titled := [card.card_id for card in bank.skills_of(ability) if card.title.casefold() == delta.title.casefold()]:
+        return _replacement(
+            tuple(titled), edit
+        ), f"{', '.join(titled)} has this title and another rule. Give it this one?"
     if narrower := by_relation.get("narrower"):
         raise UsageError(
             f"{narrower[0].card_id} ({narrower[0].title}) says this under a condition. Without it the rule reaches "
