@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contramem.bank.acts import hold_to_quorum, read_taken_back, serve_bank
@@ -22,6 +22,7 @@ from contramem.collection.collect import collect
 from contramem.collection.runs import open_collection
 from contramem.contrast.packets import contrast_selected, learn_vocabulary
 from contramem.contrast.selection import Selection
+from contramem.evaluate.gate import mute_harmful, weigh_cards
 from contramem.pipeline import build_bank
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions
@@ -60,6 +61,8 @@ class WatchRound:
     removed: int = 0
     refusals: tuple[str, ...] = ()
     """Why the new bank is not served; empty if it is, or if it equals the served bank."""
+    muted: tuple[str, ...] = ()
+    """Cards that lost more tasks than they gained in runs that followed them, with the counts."""
 
 
 def fingerprint(paths: Iterable[Path]) -> Fingerprint:
@@ -115,9 +118,16 @@ def learn_once(options: WatchOptions) -> WatchRound:
             left_out = selection.keys_left_out
             build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)
             bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
+            records = weigh_cards(bank, (run for task in collection for run in task))
+            if muted := mute_harmful(bank, records):
+                with store.writing("watch"):
+                    store.record(*muted)
+                bank = store.bank()
+            by_muted = {task for record in records if not bank.entries[record.card_id].served for task in record.lost}
         refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
         collection.cache.drop_unused()
-    return _serve(options, bank, count, harmed, refused)
+    told = tuple(f"{card_id}: {decision.reason}" for decision in muted for card_id in decision.card_ids)
+    return replace(_serve(options, bank, count, [task for task in harmed if task not in by_muted], refused), muted=told)
 
 
 def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refused: list[str]) -> WatchRound:

@@ -166,7 +166,8 @@ def test_with_an_inject_log_the_outcomes_of_runs_with_a_card_are_shown(command, 
     assert [card["card_id"] for card in found["cards"]] == ["skill::x", "function::y"]
     assert found["cards"][0] == {
         "card_id": "skill::x", "tasks": 2, "shown": {"passed": 1, "failed": 1}, "base": {"passed": 1, "failed": 1},
-        "gained": 1, "lost": 1, "held_out": {"passed": 0, "failed": 0},
+        "gained": 1, "lost": 1, "tasks_gained": 1, "tasks_lost": 1, "interval": None,
+            "held_out": {"passed": 0, "failed": 0},
     }  # fmt: skip
     out = command(base, "--with", memory, "--injections", log)[1]
     assert "function::y" in out

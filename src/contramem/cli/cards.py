@@ -7,7 +7,7 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 import click
 from pydantic import ValidationError
@@ -23,8 +23,13 @@ from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.show import CardListing, card_panel, card_story, decisions_table, entry_json, trace_sentences
 from contramem.cli import Group
 from contramem.cli.kit import Report, command
+from contramem.cli.reading import complain, reading
 from contramem.errors import BankFileError, GuardError, PatchError, UsageError, nearest
 from contramem.retrieve.profiles import PROFILES
+from contramem.traces.reader import ReadOptions
+
+if TYPE_CHECKING:
+    from contramem.bank.store import Store
 
 BankPath = Annotated[str, None, "BANK"]
 StorePath = Annotated[str, None, "STORE"]
@@ -220,8 +225,15 @@ You can add a reason: reject too vague. `contramem cards revert` undoes an answe
 
 
 @command(cards)
-def review(where: StorePath, *, by: By = "") -> Report:
+def review(
+    where: StorePath,
+    *,
+    runs: Annotated[tuple[Path, ...], "Recorded runs with and without memory. May be repeated.", "PATH"] = (),
+    by: By = "",
+) -> Report:
     """Review the cards that nobody has reviewed yet: accept, edit ($EDITOR), mute, pin or reject each.
+
+    With --runs, a card that lost at least two tasks more than it gained, in runs that followed it, is muted first.
 
     Answer with a word or its first letter, plus a reason if you like: `reject too vague`. `?` explains the choices.
     """
@@ -229,6 +241,8 @@ def review(where: StorePath, *, by: By = "") -> Report:
 
     answers: Counter[Answer] = Counter()
     with open_store(store_only(where)) as store:
+        if runs:
+            _mute_harmful(store, runs)
         waiting = acts.to_review(store.bank())
         for place, entry in enumerate(waiting, start=1):
             entries = store.ledger(entry.card.card_id)
@@ -249,6 +263,20 @@ def review(where: StorePath, *, by: By = "") -> Report:
     return Report(
         {**{answer: answers[answer] for answer in ANSWERS}, "left": left}, [f"{counts}; {left} left to review"]
     )
+
+
+def _mute_harmful(store: Store, paths: tuple[Path, ...]) -> None:
+    """Mute the cards that did more harm than good in these runs, and say so."""
+    from contramem.evaluate.gate import mute_harmful, weigh_cards
+
+    bank = store.bank()
+    with reading(paths, ReadOptions()) as read:
+        decisions = mute_harmful(bank, weigh_cards(bank, read))
+    complain(read.problems, read.problem_count)
+    with store.writing("cards review"):
+        store.record(*decisions)
+    for decision in decisions:
+        click.echo(f"Muted {', '.join(decision.card_ids)}: {decision.reason}", err=True)
 
 
 def _ask(bank: Bank, entry: BankEntry, by: Attribution) -> tuple[Answer, Decision | None]:

@@ -48,6 +48,7 @@ def watch(
     """Fold the runs under PATH... into a store as they appear, and serve the bank when it passes the gate.
 
     The gate: memory harmed no task in the recorded runs, every card validates, and not too many cards change at once.
+    A card that lost at least two tasks more than it gained, in runs that followed it, is muted.
     """
     from contramem.watch import WatchOptions, learn_once
     from contramem.watch import watch as watch_runs
@@ -75,6 +76,10 @@ def watch(
 
 
 def _line(done: WatchRound, serve: Path) -> str:
+    return "\n".join([_outcome(done, serve), *(f"Muted {card}" for card in done.muted)])
+
+
+def _outcome(done: WatchRound, serve: Path) -> str:
     runs = plural(done.runs, "run")
     if done.refusals:
         return f"{runs} read. Not served: {'; '.join(done.refusals)}."

@@ -11,9 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from random import Random
 
 from contramem.evaluate.pairs import Attempt, Pair, Pairing
+from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
 from contramem.inject.log import Line, Withheld
+
+SEED = 0
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,12 @@ class CardEffect:
     """The runs without memory that they are paired with."""
     gained: int
     lost: int
+    """Pairs of runs."""
+    tasks_gained: int
+    """Tasks with more pairs gained than lost."""
+    tasks_lost: int
+    interval: Interval | None
+    """Of the difference in success, resampling tasks. None if there are too few."""
     held_out: RunOutcomes
     """Runs of the same tasks on the memory side that were randomly chosen to be shown nothing."""
 
@@ -92,6 +102,8 @@ def card_effects(pairing: Pairing, lines: Iterable[Line]) -> Cards:
 
 def _effect(card_id: str, pairs: Sequence[Pair], held_out: Iterable[Pair]) -> CardEffect:
     tasks = {pair.task_key for pair in pairs}
+    by_task = [[pair.change for pair in pairs if pair.task_key == task] for task in sorted(tasks)]
+    changes = [TaskChange(sum(changes), len(changes)) for changes in by_task]
     return CardEffect(
         card_id=card_id,
         tasks=len(tasks),
@@ -99,6 +111,9 @@ def _effect(card_id: str, pairs: Sequence[Pair], held_out: Iterable[Pair]) -> Ca
         base=_outcomes(pair.base for pair in pairs),
         gained=sum(pair.change > 0 for pair in pairs),
         lost=sum(pair.change < 0 for pair in pairs),
+        tasks_gained=sum(task.change > 0 for task in changes),
+        tasks_lost=sum(task.change < 0 for task in changes),
+        interval=bootstrap_interval([changes], Random(SEED)),
         held_out=_outcomes(pair.memory for pair in held_out if pair.task_key in tasks),
     )
 

@@ -181,31 +181,39 @@ def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> lis
 
 
 def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> ReportTable:
-    """For each card, the outcomes of runs that were shown it and of the paired runs without memory."""
+    """For each card, the outcomes of runs that were shown it and of the paired runs without memory, and the tasks that
+    were gained and lost."""
     has_held_out = any(effect.held_out.runs for effect in cards.effects)
+    has_interval = any(effect.interval for effect in cards.effects)
     header = ("Card", "Tasks", "Passed", "Failed", "Base passed", "Base failed", "Gained", "Lost")
     rows: list[Row] = [
         [
             _card_name(effect, titles or {}), number(effect.tasks), *_count_outcomes(effect.shown),
             *_count_outcomes(effect.base),
-            *flip_counts(effect.gained, effect.lost),
+            *flip_counts(effect.tasks_gained, effect.tasks_lost),
+            *((_points_between(effect.interval),) if has_interval else ()),
             *(_count_outcomes(effect.held_out) if has_held_out else ()),
         ]
         for effect in cards.effects
     ]  # fmt: skip
+    more = (*(("Points",) if has_interval else ()), *(("Held-out passed", "Held-out failed") if has_held_out else ()))
     return ReportTable(
         "Runs that were shown a card",
-        (*header, *(("Held-out passed", "Held-out failed") if has_held_out else ())),
+        (*header, *more),
         rows,
         notes=(
             "A card is shown where it fits, beside others: a gain or a loss with it need not be its doing. Base: the "
-            "paired runs without memory."
+            "paired runs without memory. Gained and lost: tasks."
             + (
                 " Held out: runs at the same tasks that were chosen by lot to be shown nothing." if has_held_out else ""
             ),
         ),
         label="cards",
     )
+
+
+def _points_between(interval: Interval | None) -> Cell:
+    return between((interval.low, interval.high) if interval else None, digits=0)
 
 
 def card_notes(cards: Cards) -> Iterator[str]:
