@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from contramem.bank.bank import Bank, BankEntry, CardSupport, UnseenRuns
+from contramem.bank.card import Skill, SkillCard
+from contramem.bank.frozen import write_frozen
 from contramem.bank.store import open_store
 from contramem.errors import StoreError
 from contramem.inject.loaded_bank import bank_at
@@ -49,6 +52,27 @@ def test_a_run_goes_on_after_a_restart_where_it_was(server: Server, tmp_path: Pa
     with TestClient(make_app(other), base_url="http://127.0.0.1") as client:
         assert (client.get(f"{run}/pending").json(), client.post(f"{run}/before-call", json=call).json()) == before
     other.close()
+
+
+def test_a_call_is_stopped_over_http_until_a_person_allows_it(tmp_path: Path) -> None:
+    guard = "precedence(desk.lookup_code, desk.open_ticket)"
+    card = SkillCard(
+        card_id="skill::ticket", ability="general", title="Look up the reason code first", applies_when="A ticket.",
+        solves="Made-up reasons.", functions_used=("desk.lookup_code", "desk.open_ticket"), guards=(guard,),
+        skill=Skill(core_rule="Call lookup_code before open_ticket.", completion=("there is a code",)),
+    )  # fmt: skip
+    support = CardSupport(grade="proven", unseen={guard: UnseenRuns(passing=100)})
+    write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: BankEntry(card=card, support=support)}))
+    server = Server(ServerOptions({"default": ProjectOptions(str(tmp_path / "bank.jsonl"), enforce="deny")}))
+    server.open()
+    with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        run = f"{BASE}/runs/{client.post(f'{BASE}/runs', json={'task': 'Open a ticket.'}).json()['run_id']}"
+        call = {"function": "desk.open_ticket", "arguments": {}}
+        stop = client.post(f"{run}/stop", json=call).json()["stop"]
+        assert (stop["level"], stop["card_ids"]) == ("deny", [card.card_id])
+        client.post(f"{run}/allow", json={"card_id": card.card_id})
+        assert client.post(f"{run}/stop", json=call).json() == {"stop": None}
+    server.close()
 
 
 def test_a_run_id_that_another_task_has_is_refused(client: TestClient) -> None:

@@ -177,6 +177,26 @@ class GuardSupport(Strict):
 GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda counts: dict(sorted(counts.items())))]
 
 
+class UnseenRuns(Strict):
+    """What a guard would have done in runs that its card has not seen."""
+
+    passing: Count = 0
+    """Passing runs to which it applies."""
+    false_stops: Count = 0
+    """Passing runs that it would have stopped."""
+    caught: Count = 0
+    """Failing runs that it would have stopped."""
+    limit: Annotated[float, Field(ge=0, le=1)] = 0.01
+    """The share of false stops that is accepted."""
+
+    @property
+    def is_above_limit(self) -> bool:
+        return self.false_stops > self.limit * self.passing
+
+    def __str__(self) -> str:
+        return f"{self.false_stops} of {_count(self.passing, 'passing run')} stopped, {self.caught} failing"
+
+
 class ArgumentFacts(Strict):
     """How the observed calls of a function give one argument."""
 
@@ -214,11 +234,16 @@ class CardSupport(Strict):
     """By guard, as the card writes it; for a card that a query checks, by what identifies the query. Stored as
     `support`."""
 
+    unseen: dict[str, UnseenRuns] = Field(default_factory=dict)
+    """By guard: runs on which it was replayed to see whom it would stop."""
+
     _drop_call_lists = model_validator(mode="before")(drop_call_lists)
 
     @model_serializer(mode="wrap")
     def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = rename_key(write(self), "guard_counts", "support")
+        if not self.unseen:  # so that older versions can read it
+            fields.pop("unseen", None)
         if not self.arguments:  # as in all Skill Cards
             fields.pop("arguments", None)
         return fields
@@ -238,6 +263,7 @@ class CardSupport(Strict):
             scope=more.scope or self.scope,
             grade=more.grade or self.grade,
             guard_counts=guard_counts,
+            unseen=self.unseen | more.unseen,
         )
 
     def __str__(self) -> str:

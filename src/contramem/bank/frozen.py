@@ -17,7 +17,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from contramem.bank.bank import Bank, BankEntry, CardSupport, Grade, GuardCountsByText, Names, Scope, drop_call_lists
+from contramem.bank.bank import (
+    Bank,
+    BankEntry,
+    CardSupport,
+    Grade,
+    GuardCountsByText,
+    Names,
+    Scope,
+    UnseenRuns,
+    drop_call_lists,
+)
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
 from contramem.errors import BankFileError, UsageError
 from contramem.whole_file import replacing
@@ -77,6 +87,8 @@ class FrozenSkill(SkillCard):
     """Whether runs of only one source support the rule. Agents are told so."""
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
+    unseen: dict[str, UnseenRuns] = Field(default_factory=dict)
+    """By guard: whom it would have stopped in runs that the card has not seen."""
 
     _drop_call_lists = model_validator(mode="before")(drop_call_lists)
 
@@ -211,6 +223,7 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
         grade=support.grade,
         single_source=_is_single(entry),
         support=guard_counts,
+        unseen={guard: runs for guard, runs in sorted(support.unseen.items()) if guard in entry.card.guards},
     )
 
 
@@ -224,6 +237,8 @@ def frozen_line(card: FrozenCard) -> bytes:
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
     if isinstance(card, FrozenFunction) and not card.request_words:  # so that older versions can read the line
         del fields["request_words"]
+    if isinstance(card, FrozenSkill) and not card.unseen:
+        del fields["unseen"]
     if not card.single_source:
         del fields["single_source"]
     return msgspec.json.encode(first | fields) + b"\n"
@@ -247,6 +262,7 @@ def thaw(card: FrozenCard) -> BankEntry:
         scope=card.scope,
         grade=card.grade,
         guard_counts=card.support,
+        unseen=card.unseen,
     )
     return BankEntry(card=text, support=support)
 

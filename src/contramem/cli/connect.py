@@ -15,6 +15,7 @@ from contramem.cli import Group
 from contramem.errors import UsageError
 
 if TYPE_CHECKING:
+    from contramem.inject.enforcement import Level
     from contramem.inject.hook.install import Client, InstalledHook
     from contramem.inject.hook.place import HookHold
 
@@ -27,6 +28,12 @@ HOLD = (
     "hooks are not told of."
 )
 HOLDS = click.option("--hold", type=click.Choice(["attended", "always", "never"]), default="attended", help=HOLD)
+ENFORCE = click.option(
+    "--enforce", type=click.Choice(["off", "remind", "ask", "deny"]), default="remind",
+    help="What happens to a call that goes against a guard: nothing, the agent is reminded once (the default), the "
+    "person is asked, or it is refused. Only guards that `contramem evaluate guards --save` found to stop hardly any "
+    "passing run are refused.",
+)  # fmt: skip
 CLIENTS = click.Choice(["claude-code", "codex"])
 PROJECT = click.option(
     "--project",
@@ -54,6 +61,7 @@ class NeverInTheWay(click.Group):
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
 @HOLDS
+@ENFORCE
 @click.option("--batches", is_flag=True, hidden=True, help="Written by older installs.")
 @click.pass_context
 def hook(
@@ -64,6 +72,7 @@ def hook(
     log: Path | None,
     record: Path | None,
     hold: HookHold,
+    enforce: Level,
     batches: bool,
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
@@ -81,7 +90,7 @@ def hook(
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(HookOptions(bank, state, profile, log, record, hold), read_message())
+        serve(HookOptions(bank, state, profile, log, record, hold, enforce), read_message())
     except Exception as error:
         complain(error)
 
@@ -102,6 +111,7 @@ def hook(
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
 @HOLDS
+@ENFORCE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def install(
     client: Client,
@@ -112,6 +122,7 @@ def install(
     log: Path | None,
     record: Path | None,
     hold: HookHold,
+    enforce: Level,
     as_json: bool,
 ) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
@@ -126,7 +137,8 @@ def install(
         raise UsageError("Codex has one settings file and no variable for the project: --shared is for claude-code.")
     files = {"--log": log, "--record": record}
     paths = {name: str(path if shared else path.resolve()) for name, path in files.items() if path}
-    options = {"--profile": profile, **paths, "--hold": None if hold == "attended" else hold}
+    chosen = {"--hold": None if hold == "attended" else hold, "--enforce": None if enforce == "remind" else enforce}
+    options = {"--profile": profile, **paths, **chosen}
     command = (
         hook_install.shared_command(bank, project, options) if shared else hook_install.hook_command(bank, options)
     )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import click
 import msgspec
 
 from contramem.cli import Group
-from contramem.cli.kit import SectionedCommand, print_json
-from contramem.cli.reading import complain, how_to_read, reading, select_sources
+from contramem.cli.kit import Report, SectionedCommand, command, make_table, plural, print_json
+from contramem.cli.reading import complain, how_to_read, nothing_read_error, reading, reading_options, select_sources
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_both
@@ -26,7 +26,11 @@ from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:
+    from contramem.bank.bank import Bank
+    from contramem.bank.frozen import FrozenBank
+    from contramem.evaluate.guards import GuardReplay
     from contramem.evaluate.report.page import Manifest, Section
+    from contramem.inject.enforcement import Level
 
 SEED = 0
 SHOWN_HARMED = 20
@@ -144,6 +148,81 @@ def _write_markdown(comparison: Comparison, path: Path, banks: tuple[str, str] |
         path.write_text(pull_request_text(comparison, difference), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+@command(evaluate, "guards", common=("bank", "max-false-stops", "save"))
+@reading_options
+def guards_command(
+    paths: tuple[Path, ...],
+    *,
+    bank: Annotated[str, "Frozen bank or store whose guards to try.", "BANK"],
+    max_false_stops: Annotated[
+        float,
+        "The share of passing runs that a guard may stop; above it, it only reminds.",
+        "S",
+        click.FloatRange(0, 1),
+    ] = 0.01,
+    save: Annotated[bool, "Keep the counts in the bank: `--enforce` refuses no call without them."] = False,
+    options: ReadOptions,
+) -> Report:
+    """Count whom the guards of a bank would stop, in runs that it has not seen.
+
+    A guard stops a run if it objects to a call that then worked, or is not kept when the run ends. Runs of tasks that
+    taught a card are left out.
+    """
+    from contramem.bank.frozen import load_bank
+    from contramem.evaluate.guards import replay_guards
+
+    known, frozen = load_bank(bank)
+    with reading(paths, options) as runs:
+        replay = replay_guards(known, runs, max_false_stops)
+    complain(runs.problems, runs.problem_count, strict=options.strict)
+    if not replay.passing + replay.failing:
+        if not replay.seen + replay.without_outcome:
+            raise nothing_read_error(runs.problems, runs.ignored)
+        seen, unknown = plural(replay.seen, "run"), replay.without_outcome
+        raise UsageError(f"no run is left: {seen} of tasks that taught a card, {unknown} without an outcome.")
+    if save:
+        _save_replay(bank, frozen, known, replay, max_false_stops)
+    return Report(msgspec.to_builtins(replay), _describe_replay(replay, max_false_stops))
+
+
+def _save_replay(where: str, frozen: FrozenBank | None, bank: Bank, replay: GuardReplay, limit: float) -> None:
+    from contramem.bank.frozen import refresh_frozen
+    from contramem.bank.store import open_store
+    from contramem.evaluate.guards import record_replay
+
+    decisions = record_replay(bank, replay, limit)
+    if frozen is not None:
+        refresh_frozen(Path(where), bank.with_changes(change for decision in decisions for change in decision.changes))
+        return
+    with open_store(where) as store, store.writing("evaluate guards"):
+        store.record(*decisions)
+
+
+def _describe_replay(replay: GuardReplay, limit: float) -> Iterator[Any]:
+    runs = f"{plural(replay.passing, 'passing run')} and {replay.failing:,} failing ones"
+    left_out = f"{replay.seen:,} of tasks that taught a card and {replay.without_outcome:,} without an outcome left out"
+    yield f"{runs} ({left_out})."
+    rows = [
+        {
+            "passing": effect.passing, "stopped": effect.false_stops, "share": f"{effect.share:.1%}",
+            "failing": effect.failing, "caught": effect.caught, "grade": effect.grade or "", "at most": effect.level,
+            "guard": effect.guard,
+        }
+        for effect in replay.guards if effect.passing or effect.failing
+    ]  # fmt: skip
+    if rows:
+        yield make_table(rows)
+    if len(rows) < len(replay.guards):
+        yield f"{plural(len(replay.guards) - len(rows), 'guard')} applied to no run."
+    told: dict[Level, str] = {
+        "remind": "all guards", "ask": "those that may ask a person", "deny": "those that may refuse",
+    }  # fmt: skip
+    for level, who in told.items():
+        stopped = replay.stopped[level]
+        yield f"Stopped at a call by {who}: {stopped.passing:,} passing and {stopped.failing:,} failing runs."
+    yield f"Reminded at the end: {replay.ended.passing:,} passing and {replay.ended.failing:,} failing runs."
 
 
 class _ChosenRuns(NamedTuple):

@@ -209,6 +209,7 @@ def print_parts(parts: Iterable[RenderableType]) -> None:
 def make_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Rows as a table: numbers to the right, the last column may wrap."""
     from rich.table import Table
+    from rich.text import Text
 
     from contramem.bank.show import visible
 
@@ -218,7 +219,9 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         is_last = place == len(rows[0]) - 1
         table.add_column(name, justify="right" if is_number else "left", no_wrap=not is_last, overflow="fold")
     for row in rows:
-        table.add_row(*(f"{value:,}" if isinstance(value, int) else visible(str(value)) for value in row.values()))
+        table.add_row(
+            *(f"{value:,}" if isinstance(value, int) else Text(visible(str(value))) for value in row.values())
+        )
     return table
 
 

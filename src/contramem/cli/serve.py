@@ -16,6 +16,7 @@ from contramem.cli.kit import print_json
 from contramem.errors import ContramemError, UsageError
 
 if TYPE_CHECKING:
+    from contramem.inject.enforcement import Level
     from contramem.server.project import Project
 
 WAIT_FOR_RUNS_S = 3.0
@@ -44,6 +45,8 @@ SCOPES = ("read", "guide", "record", "review", "admin")
               help="Maximum requests per minute from one client.")  # fmt: skip
 @click.option("--audit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Append who changed what to this file.")  # fmt: skip
+@click.option("--enforce", type=click.Choice(["off", "remind", "ask", "deny"]), default="remind", show_default=True,
+              help="What a call that goes against a guard gets; `/stop` says so to agents.")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="Write one JSON line for each request to stderr.")
 @click.pass_context
 def serve(
@@ -60,6 +63,7 @@ def serve(
     state: Path | None,
     rate: int,
     audit: Path | None,
+    enforce: Level,
     access_log: bool,
 ) -> None:
     """Browse a bank and its runs, review cards, and guide agents over HTTP."""
@@ -70,8 +74,8 @@ def serve(
         raise UsageError("name the bank with --bank BANK. `contramem build TRACES --bank STORE` makes one.")
     from contramem.server.options import DEFAULT_PROJECT, ProjectOptions, ServerOptions
 
-    chosen = {DEFAULT_PROJECT: ProjectOptions(bank, runs, log)}
-    chosen |= {name: ProjectOptions(store) for name, store in map(_project, projects)}
+    chosen = {DEFAULT_PROJECT: ProjectOptions(bank, runs, log, enforce)}
+    chosen |= {name: ProjectOptions(store, enforce=enforce) for name, store in map(_project, projects)}
     options = ServerOptions(
         chosen, host, port, tokens, hosts, show_values, state, requests_per_minute=rate, audit=audit
     )  # fmt: skip

@@ -16,7 +16,7 @@ from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Event
 from contramem.whole_file import make_private
 
-Step: TypeAlias = Literal["before_call", "before_final", "observe", "finish"]
+Step: TypeAlias = Literal["before_call", "before_final", "observe", "allow", "finish"]
 MAX_IN_MEMORY = 4_000
 """Further runs, and finished ones, are dropped from memory. They are restored from the journal on request."""
 _SCHEMA = """
@@ -118,5 +118,7 @@ def _restore(memory: Memory, run_id: str, request: dict[str, Any], steps: list[t
             run.before_call(**body)
         elif step == "before_final":
             run.before_final()
+        elif step == "allow":
+            run.allow(**body)
     run._log = memory.log
     return run

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contramem.counting import ENCODING, count_tokens
+from contramem.inject.enforcement import Stop
 from contramem.inject.guidance import Guidance
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Event, Outcome
@@ -32,6 +33,9 @@ class MemoryRun(Protocol):
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
         """What to say before a harmful call. `repeats` means that it failed before with the same arguments."""
+
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
+        """Whether this call has to wait for a person, or is not to be made."""
 
     def observe(self, event: Event) -> object:
         """Report an event of the run."""
@@ -72,6 +76,9 @@ class TextMemoryRun:
     def before_harm(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
+        return None
+
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
         return None
 
     def observe(self, event: Event) -> object:
@@ -119,6 +126,9 @@ class ForwardingRun:
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
         return self.run.before_harm(function, arguments, repeats=repeats)
+
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
+        return self.run.stop(function, arguments)
 
     def observe(self, event: Event) -> object:
         return self.run.observe(event)

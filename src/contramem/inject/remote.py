@@ -14,6 +14,7 @@ import msgspec
 from contramem.errors import ServerError, UsageError
 from contramem.guards.guard import parse_guard
 from contramem.guards.watch import Obligation
+from contramem.inject.enforcement import Stop
 from contramem.inject.guidance import Guidance
 from contramem.retrieve.profiles import Profile
 from contramem.traces.trajectory import Event, Outcome, Tool
@@ -117,6 +118,16 @@ class RemoteRun:
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None if there is nothing, or it was already shown."""
         return self._ask_guidance("before-call", {"function": function, "arguments": arguments})
+
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
+        """Whether this call has to wait for a person, or is not to be made."""
+        body = {"function": function, "arguments": arguments}
+        stop = self._memory.ask("POST", f"{self._path}/stop", body)["stop"]
+        return Stop(stop["level"], stop["text"], tuple(stop["card_ids"])) if stop else None
+
+    def allow(self, card_id: str) -> None:
+        """A person allows calls that go against this card. The token needs the scope `review`."""
+        self._memory.ask("POST", f"{self._path}/allow", {"card_id": card_id})
 
     def before_final(self) -> Guidance | None:
         """What to show before the run ends."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ import msgspec
 from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
+from contramem.inject.enforcement import Enforcement, Level, Stop, level_named
 from contramem.inject.guidance import Guidance, Moment, Writer, nothing, together
 from contramem.inject.loaded_bank import BankFile, LoadedBank, index_folder
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
@@ -58,17 +59,20 @@ class Memory:
         holdout: float = 0.0,
         record: str | Path | RunRecording | None = None,
         index: Path | None = None,
+        enforce: Level = "remind",
+        approve: Callable[[str], bool] | None = None,
     ) -> None:
         """`log` is a file for what was shown and how runs ended. `holdout` is the share of runs that get nothing, as a
         control group; a run id is always on the same side. `record` is a file for recording whole runs, which
         `contramem build` and `contramem watch` read; it contains what agents do, so it is off by default. `index` is
-        the folder for the index of a large bank; None keeps it in memory."""
+        the folder for the index of a large bank; None keeps it in memory. `enforce` says what happens to calls that go
+        against a guard (`inject.enforcement`); with "ask", `approve` is asked before such a call, with the reason."""
         if not 0 <= holdout < 1:
             raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
         self.log = InjectLog(log) if isinstance(log, str | Path) else log
         self.holdout = holdout
         self.recording = RunRecording(record) if isinstance(record, str | Path) else record
-        self._index = index
+        self._index, self._enforce, self._approve = index, level_named(enforce), approve
         self._served = LoadedBank.of(bank, index)
         self._file: BankFile | None = None
 
@@ -81,6 +85,8 @@ class Memory:
         reload: bool = False,
         holdout: float = 0.0,
         record: str | Path | RunRecording | None = None,
+        enforce: Level = "remind",
+        approve: Callable[[str], bool] | None = None,
     ) -> Memory:
         """Load the frozen bank at `path`. The index is built by the first `start`.
 
@@ -89,7 +95,10 @@ class Memory:
         shared by all processes that load the bank.
         """
         file = BankFile(Path(path))
-        memory = cls(file.read(), log=log, holdout=holdout, record=record, index=index_folder(Path(path)))
+        memory = cls(
+            file.read(), log=log, holdout=holdout, record=record, index=index_folder(Path(path)), enforce=enforce,
+            approve=approve,
+        )  # fmt: skip
         if reload:
             memory._file = file
         return memory
@@ -152,7 +161,8 @@ class Memory:
         run_id = run_id or os.urandom(8).hex()
         withheld = self._withheld(run_id)
         retrieval = None if withheld else served.retriever.retrieve(query, chosen)
-        return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording)
+        enforcement = Enforcement(self._enforce, self._approve)
+        return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording, enforcement)
 
     def without_log(self) -> Memory:
         """The same bank and index, with runs that are neither logged nor recorded."""
@@ -179,6 +189,7 @@ class Run:
         withheld: Withheld = "",
         log: InjectLog | None = None,
         recording: RunRecording | None = None,
+        enforcement: Enforcement | None = None,
     ) -> None:
         """`withheld` says why a run without `retrieval` gets nothing."""
         self.task, self.profile, self.run_id, self.retrieval = query.task, profile, run_id, retrieval
@@ -194,6 +205,7 @@ class Run:
         self._described: dict[str, str] = {}
         self._reminded = False
         self._called: set[str] = set()
+        self._enforcement = enforcement or Enforcement("remind")
         self._lock = Lock()
         self.guidance: Guidance = (
             nothing("this run is held out" if withheld == "holdout" else f"{OFF} is set")
@@ -205,7 +217,7 @@ class Run:
         if recording is not None:
             guided = retrieval is not None
             recording.start(run_id, query.task, task_id=query.task_id, ability=query.ability, bank=bank, guided=guided)
-        self._shown = ShownSkills(served.retriever, query)
+        self._shown = ShownSkills(served.retriever, query, self._enforcement)
         self._shown.add(self.guidance, self.guidance.skills)
         self._turns.shown.update(self.guidance.whole_card_ids)
         self._note("start", self.guidance)
@@ -272,6 +284,20 @@ class Run:
         self._note("before_call", guidance)
         return guidance or None
 
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
+        """Whether this call has to wait for a person, or is not to be made; None if it can be made. Asked again, the
+        answer is the same, until the guard has what it wants or `allow` was called."""
+        if self.retrieval is None or not self._enforcement.stops:
+            return None
+        call = make_call(function, arguments, self._retriever.names)
+        with self._lock:
+            return self._shown.find_stop(call)
+
+    def allow(self, card_id: str) -> None:
+        """A person allows calls that go against this card, until the run ends."""
+        with self._lock:
+            self._enforcement.allowed.add(card_id)
+
     def before_harm(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
@@ -320,7 +346,7 @@ class Run:
 
     def _show_objecting(self, call: Event, moment: Moment) -> Guidance | None:
         """The skills, in full, that the call goes against and that were not shown in full."""
-        if self.retrieval is None or self.retrieval.usable is None:
+        if self.retrieval is None or self.retrieval.usable is None or self._enforcement.level == "off":
             return None
         with self._lock:
             cards = self._shown.find_objecting(call)[:MAX_OBJECTING]
@@ -395,7 +421,7 @@ class Run:
 
     @property
     def _reminds(self) -> bool:
-        return self.profile.obligations and self._shown.have_guards
+        return self.profile.obligations and self._enforcement.level != "off" and self._shown.have_guards
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended; None when nobody knows yet. It may be told again: the last that is known counts."""

@@ -14,9 +14,12 @@ from contramem.traces.trajectory import Event
 class RunMonitor:
     """The guards of one run. Each reminder is given once, so that an agent with good reasons is not stopped again."""
 
-    def __init__(self, cards: Iterable[SkillCard], task: str, in_full: Collection[str]) -> None:
-        """`in_full` are the ids of the cards that were shown in full; it may grow. Others demand nothing at the end."""
-        self._cards, self._task, self._in_full = list(cards), task, in_full
+    def __init__(
+        self, cards: Iterable[SkillCard], task: str, in_full: Collection[str], allowed: Collection[str] = ()
+    ) -> None:
+        """`in_full` are the ids of the cards that were shown in full; others demand nothing at the end. To calls
+        against the `allowed` nothing is said. Both may grow."""
+        self._cards, self._task, self._in_full, self._allowed = list(cards), task, in_full, allowed
         self._events: list[Event] = []
         self._watch = GuardMonitor.of_cards(self._cards, task)
         self._observed = self._asked = False
@@ -44,17 +47,24 @@ class RunMonitor:
 
     def select_objecting(self, cards: Sequence[SkillCard], call: Event) -> list[SkillCard]:
         """Those of `cards`, which were not shown in full, that this call goes against."""
+        objecting = {obligation.card_id for obligation in self.objections_of(cards, call)}
+        return [card for card in cards if card.card_id in objecting]
+
+    def objections_of(self, cards: Sequence[SkillCard], call: Event) -> tuple[Obligation, ...]:
+        """The guards of `cards`, shown or not, that this call goes against, as far as that can be judged."""
         if not cards or (self._asked and not self._observed):
-            return []
+            return ()
         monitor = GuardMonitor.of_cards(cards, self._task)
         for event in self._events:
             monitor.observe(event)
-        objecting = {obligation.card_id for obligation in monitor.find_objections(call)}
-        return [card for card in cards if card.card_id in objecting]
+        return self._drop_allowed(monitor.find_objections(call))
 
     def find_objections(self, call: Event) -> tuple[Obligation, ...]:
         """The guards that the call would break, or that demand it in another way."""
-        return self._watch.find_objections(call)
+        return self._drop_allowed(self._watch.find_objections(call))
+
+    def _drop_allowed(self, objections: Iterable[Obligation]) -> tuple[Obligation, ...]:
+        return tuple(objection for objection in objections if objection.card_id not in self._allowed)
 
     def reminders_before(self, call: Event) -> list[Obligation]:
         """The guards that the call goes against. If the agent loop reports no events, only the first call can be

@@ -18,6 +18,7 @@ from contramem.traces.shell import shell_call
 from contramem.traces.trajectory import Event
 
 if TYPE_CHECKING:
+    from contramem.inject.enforcement import Enforcement, Stop
     from contramem.inject.run_monitor import RunMonitor
 
 # Function Cards
@@ -86,8 +87,8 @@ class ShownSkills:
     """Guards of all shown cards are monitored. Cards that were shown as a sentence demand nothing at the end of a run:
     no word of the request says that they are for it. Not thread-safe."""
 
-    def __init__(self, retriever: Retriever, query: Query) -> None:
-        self._retriever, self._query = retriever, query
+    def __init__(self, retriever: Retriever, query: Query, enforcement: Enforcement) -> None:
+        self._retriever, self._query, self._enforcement = retriever, query, enforcement
         self.in_full: set[str] = set()
         """Ids of cards, of functions too."""
         self._cards: dict[str, SkillCard] = {}
@@ -108,7 +109,7 @@ class ShownSkills:
     def monitor(self) -> RunMonitor:
         from contramem.inject.run_monitor import RunMonitor  # parsing guards takes time, and many runs never ask
 
-        return RunMonitor(self._cards.values(), self._query.task, self.in_full)
+        return RunMonitor(self._cards.values(), self._query.task, self.in_full, self._enforcement.allowed)
 
     @property
     def ids(self) -> Collection[str]:
@@ -120,6 +121,12 @@ class ShownSkills:
         in full."""
         advising = self._retriever.advising(call.function or "", self._query)
         return self.monitor.select_objecting([card for card in advising if card.card_id not in self.in_full], call)
+
+    def find_stop(self, call: Event) -> Stop | None:
+        """Whether a card, shown or not, stops the call."""
+        advising = self._retriever.advising(call.function or "", self._query)
+        cards = {card.card_id: card for card in (*self._cards.values(), *advising)}
+        return self._enforcement.decide(self.monitor.objections_of(list(cards.values()), call), cards)
 
 
 # Calls by the names that guards use

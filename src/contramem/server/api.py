@@ -93,6 +93,12 @@ class FinishRun(Body):
     feedback: str = ""
 
 
+class AllowCard(Body):
+    """A person allows calls that go against a card, until the run ends."""
+
+    card_id: Name
+
+
 class ReviewCard(Body):
     """A person's decision about a card."""
 
@@ -121,6 +127,9 @@ ObligationBody = _answer("ObligationBody", "What a card still asks for, or what 
 RunBody = _answer("RunBody", "`withheld` says why the run gets nothing: `holdout` or `off`; empty otherwise.",
                   run_id=str, profile=str, withheld=str, guidance=GuidanceBody)  # fmt: skip
 MaybeGuidance = _answer("MaybeGuidance", guidance=GuidanceBody | None)
+StopBody = _answer("StopBody", "Why a call has to wait for a person (`ask`), or is not to be made (`deny`).", level=str,
+                   text=str, card_ids=list[str])  # fmt: skip
+MaybeStop = _answer("MaybeStop", stop=StopBody | None)
 Obligations = _answer("Obligations", obligations=_list_of(ObligationBody))
 Finished = _answer("Finished", run_id=str)
 CardBody = _answer("CardBody", card_id=str, kind=str, name=str, status=str, reviewed=bool, card=dict[str, Any])
@@ -218,6 +227,18 @@ def before_call(call: Call, body: BeforeCall) -> dict[str, Any]:
     if given is not None:  # what was shown is not shown again, even after a restart
         call.project.live.note(run.run_id, "before_call", body.model_dump())
     return {"guidance": guidance_json(given) if given else None}
+
+
+def stop(call: Call, body: BeforeCall) -> dict[str, Any]:
+    given = _run(call).stop(body.function, body.arguments)
+    return {"stop": given._asdict() if given else None}
+
+
+def allow(call: Call, body: AllowCard) -> dict[str, Any]:
+    run = _run(call)
+    run.allow(body.card_id)
+    call.project.live.note(run.run_id, "allow", body.model_dump())
+    return {"stop": None}
 
 
 def before_final(call: Call, _: None) -> dict[str, Any]:
@@ -342,6 +363,8 @@ ROUTES = (
     ApiRoute("get_run", "GET", _RUN, "guide", guidance, None, RunBody, "The guidance of a run"),
     ApiRoute("before_call", "POST", f"{_RUN}/before-call", "guide", before_call, BeforeCall, MaybeGuidance,
              "What to show before a call"),
+    ApiRoute("stop", "POST", f"{_RUN}/stop", "guide", stop, BeforeCall, MaybeStop, "Whether a call is stopped"),
+    ApiRoute("allow", "POST", f"{_RUN}/allow", "review", allow, AllowCard, MaybeStop, "Allow calls against a card"),
     ApiRoute("would_break", "POST", f"{_RUN}/would-break", "guide", would_break, BeforeCall, Obligations,
              "What a call would break"),
     ApiRoute("before_final", "POST", f"{_RUN}/before-final", "guide", before_final, None, MaybeGuidance,

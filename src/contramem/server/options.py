@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from contramem.errors import UsageError
+from contramem.inject.enforcement import Level
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 DEFAULT_PROJECT = "default"
@@ -19,6 +20,8 @@ class ProjectOptions:
     bank: str
     runs: tuple[Path, ...] = ()
     log: Path | None = None
+    enforce: Level = "remind"
+    """What happens to calls that go against a guard."""
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,9 @@ class Project:
             self.snapshot = snapshot
 
     def _make_memory(self, bank: Bank) -> Memory:
-        memory = Memory(parse_frozen(freeze(bank), self.options.bank), log=self.options.log)
+        memory = Memory(
+            parse_frozen(freeze(bank), self.options.bank), log=self.options.log, enforce=self.options.enforce
+        )
         profile = profile_named(memory.bank.header.profile)
         # The first agent should not have to wait for indexing and for the token counter.
         first = next((card.title for card in bank.skills), "")

@@ -5,7 +5,8 @@ Each adapter is a few lines over `GuidedRun`. docs/integrations.md shows how to 
 Memory must never cost a run, so text is shown where it costs no step: at the start, in a tool's description, beside
 a result. A call is held back only where it would do harm: it goes against a guard of a card (it would break the guard,
 or the guard demands this call in another way), or it repeats a call that failed, unchanged and with nothing done since.
-At most once for a function and twice in a run, and only if the run surely goes on.
+At most once for a function and twice in a run, and only if the run surely goes on. What a user chose to enforce
+(`Memory(enforce="deny")`) is held every time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal, TypeAlias
 
+from contramem.inject.enforcement import Stop
 from contramem.inject.provider import MemoryRun
 from contramem.prompts import render
 from contramem.traces.effects import effect_of
@@ -98,6 +100,9 @@ class GuidedRun:
         in between. `call` names the call: asked again about it, the answer stays the same.
         """
         name = function_called(function, arguments)
+        if (stop := self.stop(function, arguments)) and stop.level == "deny":
+            with self._lock:
+                return self._answer(stop.text)
         with self._lock:
             self._record.turn = turn
             decision = self._record.decisions.get(name)
@@ -108,6 +113,11 @@ class GuidedRun:
         if decision.text is None or (call is not None and call == decision.call):
             return decision.text
         return self._answer(describe_held_call(function))
+
+    def stop(self, function: str, arguments: Mapping[str, Any] | None = None) -> Stop | None:
+        """Whether this call has to wait for a person, or is not to be made. The call of a tool that ends the run is
+        never stopped."""
+        return None if is_ending_tool(function) else self.run.stop(function, arguments)
 
     def _decide(self, function: str, name: str, arguments: Mapping[str, Any] | None, last: bool) -> str | None:
         """Called with the lock held."""

@@ -21,7 +21,7 @@ ANSWER_S = 8
 CONNECT_S = 2
 REFUSED = b"!"
 """The first byte of an error answer; the reason follows."""
-OPTIONS = ("--bank", "--state", "--profile", "--log", "--record", "--hold")
+OPTIONS = ("--bank", "--state", "--profile", "--log", "--record", "--hold", "--enforce")
 
 
 def main(arguments: "Sequence[str] | None" = None) -> None:
@@ -84,7 +84,8 @@ def setup_name(options: "Mapping[str, str]") -> str:
         version = "absent"
     files = [os.path.abspath(file) if file else "" for file in map(options.get, ("--bank", "--log", "--record"))]
     code = os.stat(__file__).st_mtime_ns
-    return digest("\0".join([*files, version, options.get("--profile", ""), options.get("--hold", ""), str(code)]))
+    chosen = [options.get(name, "") for name in ("--profile", "--hold", "--enforce")]
+    return digest("\0".join([*files, version, *chosen, str(code)]))
 
 
 def digest(text: str) -> str:

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
-from typing import Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from contramem.errors import UsageError
 from contramem.inject.hook.client import address_path, digest, parse_options, private_folder, setup_name
+
+if TYPE_CHECKING:
+    from contramem.inject.enforcement import Level  # not imported: every event would wait for it
 
 HookHold: TypeAlias = Literal["attended", "always", "never"]
 """Which sessions may be held up: a call that would do harm is held, and what is open is asked for before the end.
@@ -40,6 +43,7 @@ class HookOptions:
     record: Path | None = None
     """A file for recording sessions as traces that `contramem build` reads."""
     hold: HookHold = "attended"
+    enforce: Level = "remind"
 
     @classmethod
     def parse(cls, arguments: Sequence[str]) -> HookOptions:
@@ -52,14 +56,19 @@ class HookOptions:
             Path(options[name]) if name in options else None for name in ("--state", "--log", "--record")
         )
         hold = options.get("--hold", "attended")
+        enforce = cast("Level", options.get("--enforce", "remind"))  # `Memory` refuses an unknown one
         if hold not in get_args(HookHold):
             raise UsageError(f"--hold is one of {', '.join(get_args(HookHold))}; it is {hold!r}.")
-        return cls(options["--bank"], state, options.get("--profile"), log, record, cast(HookHold, hold))
+        return cls(options["--bank"], state, options.get("--profile"), log, record, cast(HookHold, hold), enforce)
 
     @property
     def named(self) -> dict[str, str]:
         """The options as on a command line, by name."""
-        return {f"--{name}": str(value) for name, value in vars(self).items() if value and value != "attended"}
+        return {
+            f"--{name}": str(value)
+            for name, value in vars(self).items()
+            if value not in (None, "", "attended", "remind")
+        }
 
     @property
     def arguments(self) -> list[str]:

@@ -36,7 +36,7 @@ LOOK_S = 10
 def sessions_of(options: HookOptions, place: HookPlace) -> JournaledSessions:
     log = SessionLog(options.log) if options.log else None
     recording = SessionRecording(options.record) if options.record else None
-    memory = Memory(bank_at(options.bank), log=log, record=recording)
+    memory = Memory(bank_at(options.bank), log=log, record=recording, enforce=options.enforce)
     writers = [writer for writer in (log, recording) if writer is not None]
     sessions = HookSessions(Starter(memory, {"profile": options.profile}), options.hold)
     return JournaledSessions(place, sessions, writers)

@@ -14,7 +14,9 @@ from typing import Any, TypeAlias
 
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.adapters.starter import Conversation, Runs, Starter
+from contramem.inject.enforcement import ALLOW
 from contramem.inject.hook.place import HookHold
+from contramem.inject.run import Run
 
 ENTRYPOINT = "contramem_entrypoint"
 """The key that says how Claude Code was started. The client's own events lack it."""
@@ -49,6 +51,11 @@ class HookSession:
         self.prompts.append(prompt)
         self._conversation.at(self.prompts)
         return self._take()
+
+    def allow(self, card_id: str) -> None:
+        """The person allows calls that go against a card."""
+        if isinstance(run := self.run.run, Run):
+            run.allow(card_id)
 
     def show_again(self) -> str:
         """Everything that was shown, for a conversation that lost it by compaction."""
@@ -96,6 +103,8 @@ class HookSessions:
 
     def _at_prompt(self, event: HookEvent, session: HookSession) -> HookAnswer:
         prompt = str(event.get("prompt", ""))
+        for card_id in ALLOW.findall(prompt):
+            session.allow(card_id)
         return {} if _NOTICE.match(prompt) else _context(event, session.ask(prompt))
 
     def _at_subagent(self, event: HookEvent, session: HookSession) -> HookAnswer:
@@ -106,6 +115,9 @@ class HookSessions:
         call = event.get("tool_use_id")
         name = call and str(call)
         last = not self._may_hold(event)
+        stop = session.run.stop(_tool(event), _arguments(event))
+        if stop and (stop.level == "deny" or self._can_ask(event)):
+            return _output(event, permissionDecision=stop.level, permissionDecisionReason=stop.text)
         answer = session.run.hold(_tool(event), _arguments(event), ends_run=last, turn=session.turn, call=name)
         if answer is None:
             return {}
@@ -126,6 +138,10 @@ class HookSessions:
             return {}
         note = session.run.before_final()
         return {"decision": "block", "reason": note} if note else {}
+
+    def _can_ask(self, event: HookEvent) -> bool:
+        """Whether a person is there who can be asked. Codex has no such question."""
+        return event.get(ENTRYPOINT) == "cli" and not event.get("agent_id")
 
     def _may_hold(self, event: HookEvent) -> bool:
         """Whether there is surely room for a few more replies."""
