@@ -109,7 +109,8 @@ def learn_once(options: WatchOptions) -> WatchRound:
         count = len(collection)
         if not count:
             return WatchRound(0, served=False)
-        harmed = find_harmed_tasks(run for task in collection for run in task)
+        guided = [run for task in map(list, collection) if any(run.guidance for run in task) for run in task]
+        harmed = find_harmed_tasks(guided)
         vocabulary = learn_vocabulary(collection)
         selection = Selection(collection.sketches())
         checks, tools = Validator(vocabulary.public), runs.tools.by_function()
@@ -118,7 +119,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
             left_out = selection.keys_left_out
             build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)
             bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
-            records = weigh_cards(bank, (run for task in collection for run in task))
+            records = weigh_cards(bank, guided)
             if muted := mute_harmful(bank, records):
                 with store.writing("watch"):
                     store.record(*muted)

@@ -16,6 +16,7 @@ from contramem.inject.enforcement import strongest_level
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import sessions_of
 from contramem.inject.hook.sessions import ENTRYPOINT, HookSessions
+from contramem.inject.injections import read_log
 from contramem.inject.run import Memory
 
 TASK = "Register the complaint of the customer about the late delivery."
@@ -73,6 +74,15 @@ def test_a_refused_call_is_refused_until_the_guard_has_what_it_wants():
     assert run.hold("lookup_code", {"topic": "late"}) is None
     run.tell("lookup_code", {"topic": "late"}, "R7")
     assert run.hold("open_ticket", {"reason": "R7"}) is None
+
+
+def test_a_refusal_is_in_the_log(tmp_path: Path):
+    run = start("deny", log=tmp_path / "log.jsonl")
+    assert run.hold("open_ticket", {"reason": "late"}) is not None
+    assert [(line.where, *line.cards) for line in read_log(tmp_path / "log.jsonl")[0]][-1] == (
+        "before_call",
+        CARD.card_id,
+    )
 
 
 def test_a_person_can_allow_a_refused_call():

@@ -20,6 +20,7 @@ import msgspec
 
 from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
+from contramem.counting import ENCODING, count_tokens
 from contramem.errors import UsageError
 from contramem.inject.enforcement import Enforcement, Level, Stop, level_named
 from contramem.inject.guidance import Guidance, Moment, Writer, nothing, together
@@ -291,7 +292,11 @@ class Run:
             return None
         call = make_call(function, arguments, self._retriever.names)
         with self._lock:
-            return self._shown.find_stop(call)
+            stop = self._shown.find_stop(call)
+        if stop is not None and stop.level == "deny":  # who is asked may allow it
+            refusal = Guidance(stop.text, count_tokens(stop.text), ENCODING, stop.card_ids, (0,) * len(stop.card_ids))
+            self._note("before_call", refusal, function=function)
+        return stop
 
     def allow(self, card_id: str) -> None:
         """A person allows calls that go against this card, until the run ends."""
