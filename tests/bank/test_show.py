@@ -12,7 +12,8 @@ from rich.console import Console
 
 from contramem.bank.card import Card, Skill, SkillCard
 from contramem.bank.export import card_markdown
-from contramem.bank.show import card_panel, visible
+from contramem.bank.show import CardListing, card_panel, visible
+from contramem.bank.store import open_store
 
 GOLDEN = Path(__file__).parent / "golden"
 CARDS: dict[str, Card] = {
@@ -79,3 +80,28 @@ def test_a_name_in_code_stays_code_in_markdown_and_a_lone_backtick_is_a_word():
     rule = "Call `lockDoors` first, not ` or `a <b>`."
     card = example_bank().skills[0].model_copy(update={"skill": Skill(core_rule=rule, completion=("done",))})
     assert r"Call `lockDoors` first, not \` or \`a \<b\>\`." in card_markdown(card)
+
+
+def lines_of(bank: Path, width: int) -> list[str]:
+    with open_store(bank) as store:
+        entries = list(store.bank().entries.values())
+    file = io.StringIO()
+    Console(file=file, width=width).print(CardListing(entries))
+    return [line.rstrip() for line in file.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_no_name_is_cut_and_no_line_is_too_long(shipped_bank: Path, width: int) -> None:
+    lines = lines_of(shipped_bank, width)
+    with open_store(shipped_bank) as store:
+        names = [card.function for card in store.bank().functions]
+    assert max(map(len, lines)) <= width
+    assert all(any(line.startswith(f"  {name}") for line in lines) for name in names)
+
+
+def test_cards_stand_under_their_app_or_ability_with_grade_and_tasks(shipped_bank: Path) -> None:
+    lines = lines_of(shipped_bank, 140)
+    headings = [line for line in lines if not line.startswith(" ")]
+    assert any(line.startswith("TicketAPI  ") and line.endswith("Function Cards") for line in headings)
+    assert any(line.endswith(("Skill Card", "Skill Cards")) for line in headings)
+    assert any("enforced, " in line and line.endswith(" tasks") for line in lines)
