@@ -16,7 +16,7 @@ from contramem.inject.enforcement import strongest_level
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import sessions_of
 from contramem.inject.hook.sessions import ENTRYPOINT, HookSessions
-from contramem.inject.injections import read_log
+from contramem.inject.log import read_log
 from contramem.inject.run import Memory
 
 TASK = "Register the complaint of the customer about the late delivery."
