@@ -63,6 +63,7 @@ def test_many_sources_are_squares_the_best_first(bank: Path, tmp_path: Path) -> 
     server = Server(ServerOptions({"default": ProjectOptions(str(bank), (tmp_path / "runs.jsonl",))}))
     server.open()
     server.projects["default"].index_runs()
+    assert all(verdict.run and not verdict.grave for verdict in server.projects["default"].readings.values())
     with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
         squares = re.findall(r'class="square (\w+)" role="img" title="([^"]+)"', client.get("/default/tasks").text)
     server.close()

@@ -28,6 +28,7 @@ from contramem.retrieve.profiles import profile_named
 from contramem.scratch import ScratchFolder
 from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
+from contramem.traces.doctor import ReadingVerdict, judge_reading
 from contramem.traces.labels import Labels
 from contramem.traces.read import read_traces
 
@@ -95,6 +96,8 @@ class Project:
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
         self.is_indexing = bool(options.runs)
         """Are recorded runs still being indexed?"""
+        self.readings: dict[str, ReadingVerdict] = {}
+        """By what was named: how the recorded runs were read, and what is doubtful about it."""
         self._looked = monotonic()
         self.snapshot = self._read()
         self._memory = (self.snapshot.decision, self._make_memory(self.snapshot.bank))
@@ -108,7 +111,9 @@ class Project:
         """Make the recorded runs browsable. Pages can be used meanwhile."""
         try:
             for path in self.options.runs:
-                self.runs.add(read_traces([path]), on_progress, collection=str(path))
+                reading = read_traces([path])
+                self.runs.add(reading, on_progress, collection=str(path))
+                self.readings[str(path)] = judge_reading(reading)
             self.runs.label(self.labels.by_run)
             self.packet.cache_clear()
             self.compared.clear()

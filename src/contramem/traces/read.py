@@ -98,7 +98,7 @@ class TraceReading(ReadingReport):
             if url_of(path) is None and path.is_dir():
                 inside = self._files_in(path)
                 self._files += len(inside) - 1
-                folders = folders_of_sources([Path(member).relative_to(path).parts for member in inside])
+                folders = folders_of_sources([_parts_below(path, member) for member in inside])
                 yield from (
                     FoundFile(member, str(path), folder) for member, folder in zip(inside, folders, strict=True)
                 )
@@ -140,7 +140,7 @@ class TraceReading(ReadingReport):
         with download(url) as root:
             members = self._files_in(root)
             self._files += len(members) - 1
-            folders = folders_of_sources([Path(member).relative_to(root).parts for member in members])
+            folders = folders_of_sources([_parts_below(root, member) for member in members])
             for member, folder in zip(map(Path, members), folders, strict=True):
                 name = member.relative_to(root).as_posix()
                 origin = url if url.endswith(f"/{name}") else f"{url.rstrip('/')}/{name}"
@@ -191,7 +191,7 @@ class TraceReading(ReadingReport):
                 self.report(Problem(name, what))
             members = self._files_in(root)
             self._files += len(members)
-            folders = folders_of_sources([Path(member).relative_to(root).parts for member in members])
+            folders = folders_of_sources([_parts_below(root, member) for member in members])
             for member, folder in zip(map(Path, members), folders, strict=True):
                 file = TraceFile(member, f"{name}!{member.relative_to(root).as_posix()}", root, folder)
                 yield from self._file_or_archive(member, file, named=False, depth=depth)
@@ -306,6 +306,10 @@ def folders_of_sources(paths: Sequence[tuple[str, ...]]) -> list[str]:
     and of two levels that cross, only one with far fewer names does."""
     level = _level_of_sources(paths[:: len(paths) // PATHS_LOOKED_AT + 1])
     return ["" if level is None or len(path) <= level + 1 else path[level] for path in paths]
+
+
+def _parts_below(folder: Path, file: str) -> tuple[str, ...]:
+    return tuple(file[len(str(folder)) :].strip(os.sep).split(os.sep))  # noqa: PTH206  (a path costs more)
 
 
 def _level_of_sources(paths: Sequence[tuple[str, ...]]) -> int | None:

@@ -89,11 +89,15 @@ class RunTally:
         self.by_source[run.source].count(passed)
         self.by_ability[run.ability or "general"].count(passed)
         self.by_task[run.task_key].count(passed)
-        calls = run.calls
-        self.functions.update([call.function for call in calls])
-        missing = sum(1 for call in calls if call.result is None and call.effect != "finalize")
+        calls, missing = [], 0
+        for event in run.events:
+            if event.function and event.actor == "agent":
+                calls.append(event.function)
+                missing += event.result is None and event.effect != "finalize"
+            elif event.kind == "observation":
+                self.results_without_call += 1
+        self.functions.update(calls)
         self.calls_without_result += missing
-        self.results_without_call += sum(1 for event in run.events if event.kind == "observation")
         self.runs_of_one_call += len(calls) == 1
         self.tasks_as_environments += run.environment in (run.task_id, f"group-chat/{run.task_id}")
         self.interrupted += run.outcome.ended == "interrupted"
