@@ -11,7 +11,7 @@ from contramem.traces.files import TraceFile, decode
 from contramem.traces.map import at
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Reading, ReadOptions, SkippedRun, first_of
-from contramem.traces.readers.messages import call_entry, messages_in, tool_message
+from contramem.traces.readers.messages import LOOKED_AT, call_entry, messages_in, tool_message
 from contramem.traces.readers.records import first_messages, read_records
 
 Record = Mapping[str, Any]
@@ -158,14 +158,17 @@ _SEEN = "Observation:"
 
 def is_react(file: TraceFile) -> bool:
     """Chat messages without tools, in which each reply ends in an action and the next message tells what was seen."""
-    said = [message for message in first_messages(file) if isinstance(message.get("content"), (str, list))]
+    said = first_messages(file)[:LOOKED_AT]
+    if any(message.get("tool_calls") for message in said):
+        return False
     acts = [place for place, message in enumerate(said[:-1])
-            if message["role"] == "assistant" and _ACTION.search(text_of(message["content"]))]  # fmt: skip
+            if message["role"] == "assistant" and "Action:" in (text := text_of(message.get("content")))
+            and _ACTION.search(text)]  # fmt: skip
     return bool(acts) and all(_is_seen(said[place + 1]) for place in acts[:5])
 
 
 def _is_seen(message: Record) -> bool:
-    return message["role"] == "user" and _SEEN in text_of(message["content"])
+    return message["role"] == "user" and _SEEN in text_of(message.get("content"))
 
 
 def read_react(file: TraceFile, options: ReadOptions) -> Reading:

@@ -39,9 +39,10 @@ def unwrap_message(value: Any) -> Any:
 def messages_in(items: list[Any]) -> list[Any]:
     """The messages of a list. A harness that logs pairs `[time, entry]` logs other things there as well, without a
     role: these are none."""
-    paired = bool(items) and isinstance(items[0], list)
+    if not items or not isinstance(items[0], list):
+        return items
     messages = [unwrap_message(item) for item in items]
-    return [said for said in messages if not (paired and _is_pair_without_role(said))]
+    return [said for said in messages if not _is_pair_without_role(said)]
 
 
 def _is_pair_without_role(item: Any) -> bool:
