@@ -12,7 +12,7 @@ from contramem.build.author import Author, Only
 from contramem.build.parts import BuildSettings, build_parts, tasks_of
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
-from contramem.build.rules.author import RuleAuthor, find_candidates
+from contramem.build.rules.author import RuleAuthor
 from contramem.collection.runs import Collection
 from contramem.contrast.packet import Packet
 from contramem.contrast.packets import contrast_selected, learn_vocabulary
@@ -38,7 +38,7 @@ def learn(
     with Collection(runs) as collection:
         vocabulary = learn_vocabulary(collection, engine)
         selection = Selection(collection.sketches())
-        packets = contrast_selected(collection, selection.keys, vocabulary, engine, study=find_candidates)
+        packets = contrast_selected(collection, selection.keys, vocabulary, engine)
         tools = tools_by_function(run for task in collection for run in task)
         author, checks = RuleAuthor(vocabulary), Validator(vocabulary.public)
         left_out = selection.keys_left_out

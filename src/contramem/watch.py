@@ -17,7 +17,7 @@ from contramem.bank.frozen import freeze, load_frozen, parse_frozen
 from contramem.bank.show import bank_difference
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
-from contramem.build.rules.author import RuleAuthor, find_candidates
+from contramem.build.rules.author import RuleAuthor
 from contramem.collection.collect import collect
 from contramem.collection.runs import open_collection
 from contramem.contrast.packets import contrast_selected, learn_vocabulary
@@ -114,7 +114,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
         vocabulary = learn_vocabulary(collection)
         selection = Selection(collection.sketches())
         checks, tools = Validator(vocabulary.public), runs.tools.by_function()
-        packets = contrast_selected(collection, selection.keys, vocabulary, study=find_candidates)
+        packets = contrast_selected(collection, selection.keys, vocabulary)
         with open_store(options.store, create=True) as store:
             left_out = selection.keys_left_out
             build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools, left_out=left_out)

@@ -24,13 +24,6 @@ def deltas(tmp_path: Path) -> DeltasFrom:
         return DeltasFrom(store.ledger(), RuleAuthor(), "bank.db")
 
 
-def test_a_packet_gets_the_lessons_that_were_found_in_it(deltas: DeltasFrom) -> None:
-    for packet in PACKETS:
-        again, first = deltas.reflect(packet, Bank()), RuleAuthor().reflect(packet)
-        assert [candidate.delta for candidate in again] == [candidate.delta for candidate in first]
-        assert [set(candidate.cites) for candidate in again] == [set(candidate.cites) for candidate in first]
-
-
 def test_runs_that_the_store_never_saw_are_an_error_that_says_what_to_give(deltas: DeltasFrom) -> None:
     deltas.check(PACKETS)
     assert deltas.reflect(refusing("push_tag", 3), Bank()) == []

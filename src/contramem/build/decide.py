@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from contramem.bank.bank import Add, Bank, CardSupport, Change, Grade, Patch
+from contramem.bank.bank import GRADES, Add, Bank, CardSupport, Change, Grade, Patch
 from contramem.bank.card import Card, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.store import Store
@@ -20,14 +20,23 @@ from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, digest_of
 from contramem.build.reinstate import reinstate
 from contramem.build.requests import RequestsByFunction
+from contramem.build.rules.author import RuleAuthor
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation, content_of
 from contramem.contrast.packet import Packet
 from contramem.contrast.packets import PacketGroup
 from contramem.errors import PatchError
 from contramem.guards.guard import guards_of
+from contramem.mining.cards import counted, mine_rules
+from contramem.mining.curate import Curator
+from contramem.mining.customs import find_customs
+from contramem.mining.fixes import find_fixes
 from contramem.mining.functions import gather_argument_facts
+from contramem.mining.habits import find_habits
+from contramem.mining.lesson import Lesson
+from contramem.privacy.public import public_of
 from contramem.traces.trajectory import Tool
+from contramem.validate.case import Case
 from contramem.validate.dates import write_dates_as_forms
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
@@ -314,6 +323,52 @@ class BankBuild:
                     self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
                 self.report.deltas += 1
         self._recorder.record(progress={step: f"{state} done"})
+
+    # By rules
+
+    @property
+    def mines(self) -> bool:
+        """Are rules mined from all runs at once? Append-only learns from each task alone."""
+        return isinstance(self._author, RuleAuthor) and not self._append_only
+
+    def mine(self, ability: str, packets: Sequence[Packet]) -> None:
+        """Make the bank say what all runs of an ability teach together."""
+        step, state = f"mined {ability}", self._state_across(packets)
+        if self._recorder.look_up(step) == state:
+            return
+        tasks = [[packet.recorded[run.letter] for run in packet.runs] for packet in packets]
+        runs = [run for runs in tasks for run in runs]
+        rules, replays = mine_rules(runs, ability, public_of(tasks))
+        lessons = [
+            *find_fixes(runs, ability),
+            *rules,
+            *find_habits(runs, ability),
+            *find_customs(runs, ability),
+        ]
+        at_hand = self._at_hand.union(key for packet in packets for key in packet.task_keys)
+        curator = Curator(self._author.attribution, ability, at_hand, replays, self._recorder.decisions_on)
+        lowest = GRADES.index(self._grade)
+        fit = [
+            counted(lesson, replays)
+            for lesson in lessons
+            if GRADES.index(lesson.grade) <= lowest and self._may_say(lesson, packets)
+        ]
+        shown = {key: packet.content_digest for packet in packets for key in packet.task_keys}
+        for decision in curator.decide(lambda: self.bank, fit):
+            digest = next((shown[run.task] for run in decision.runs if run.task in shown), None)
+            self._recorder.record(decision.model_copy(update={"packet": digest}), progress={})
+        self._recorder.record(progress={step: state})
+        self.report.deltas += len(lessons)
+
+    def _may_say(self, lesson: Lesson, packets: Sequence[Packet]) -> bool:
+        """Does the text pass the checks? Otherwise the refusal is recorded."""
+        tasks = {run.task for run in lesson.runs}
+        packet = next((packet for packet in packets if tasks.intersection(packet.task_keys)), packets[0])
+        case = Case(lesson.text, packets=(packet,), functions=frozenset(self._functions))
+        if refusals := self._validator.judge(case):
+            candidate = Candidate(lesson.text, (), lesson.stored)
+            self._recorder.record(self._recorder.refuse(refusals, candidate, ground=Provenance(packet)), progress={})
+        return not refusals
 
     def _state_across(self, packets: Sequence[Packet]) -> str:
         return f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"

@@ -22,8 +22,22 @@ class LearningCard(NamedTuple):
 
 def learning_cards(bank: Bank, ability: str) -> list[LearningCard]:
     """The cards of an ability that are not retired, by id. Muted cards keep learning."""
+    return [learning_card(entry) for entry in _entries_of(bank, ability)]
+
+
+def authored_cards(bank: Bank, ability: str) -> list[LearningCard]:
+    """The same without cards that are mined from all runs at once, and decided on there."""
+    return [learning_card(entry) for entry in _entries_of(bank, ability) if not is_mined(entry)]
+
+
+def is_mined(entry: BankEntry) -> bool:
+    """Was the card mined from all runs at once?"""
+    return entry.rule is not None
+
+
+def _entries_of(bank: Bank, ability: str) -> list[BankEntry]:
     return [
-        learning_card(entry)
+        entry
         for _, entry in sorted(bank.entries.items())
         if isinstance(entry.card, SkillCard) and entry.card.ability == ability and entry.status != "retired"
     ]

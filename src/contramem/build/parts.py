@@ -123,9 +123,13 @@ def _build_functions(
 
 def _learn_ability(build: BankBuild, group: PacketGroup, packets: Sequence[Packet], on_progress: Progress) -> None:
     """Learn task by task, then across tasks; then check all cards against all tasks."""
-    packets = put_side_by_side(packets)
-    for packet in track("skill cards", curriculum(packets), on_progress):
-        build.learn(packet)
-    build.learn_across(packets)
+    if build.mines:
+        build.mine(group.ability, packets)
+        on_progress("skill cards", len(packets), len(packets))
+    else:
+        packets = put_side_by_side(packets)
+        for packet in track("skill cards", curriculum(packets), on_progress):
+            build.learn(packet)
+        build.learn_across(packets)
     build.reassess(group.ability, packets)
     build.finish_part(group)

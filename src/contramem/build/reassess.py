@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from contramem.bank.bank import GRADES, Change, Grade
 from contramem.bank.ledger import Decision
-from contramem.build.learning import LearningCard, learning_cards
+from contramem.build.learning import LearningCard, authored_cards
 from contramem.build.own_words import reassess_own_words
 from contramem.build.reassessment import (
     MAX_CONTRADICTED,
@@ -38,7 +38,7 @@ from contramem.contrast.packet import Packet
 from contramem.grading import is_observed
 from contramem.guards.guard import Guard, guards_of
 
-DEFAULT_GRADE: Grade = "observed"
+DEFAULT_GRADE: Grade = "open"
 """docs/quality.md says how it was chosen."""
 
 
@@ -56,7 +56,7 @@ def reassess(
     fresh = [packet for packet in packets if recorder.look_up(f"settled {packet.task_key}") != packet.content_digest]
     waiting = [
         card
-        for card in learning_cards(recorder.bank, ability)
+        for card in authored_cards(recorder.bank, ability)
         if card.card.guards and recorder.look_up(f"card {card.card.card_id}") != state
     ]
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
@@ -86,7 +86,7 @@ def _is_ruled(recorder: BuildRecorder, card: LearningCard) -> bool:
 def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
     """Retire a way past an error if another card demands the remedy before the call, and a card of which another says
     more."""
-    cards = learning_cards(recorder.bank, ability)
+    cards = authored_cards(recorder.bank, ability)
     for card in cards:
         if card.status == "pinned" or not _is_ruled(recorder, card):
             continue  # free text cannot be compared
@@ -104,7 +104,7 @@ def _retire_proxies(recorder: BuildRecorder, ability: str, packets: Sequence[Pac
     hand."""
     cards = [
         card
-        for card in learning_cards(recorder.bank, ability)
+        for card in authored_cards(recorder.bank, ability)
         if card.status != "pinned" and _is_ruled(recorder, card) and at_hand.issuperset(card.support.tasks)
     ]
     for card in find_proxies(cards, packets):

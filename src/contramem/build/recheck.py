@@ -11,11 +11,12 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.build.author import Candidate
+from contramem.build.learning import is_mined
 from contramem.chance import OutcomeTable
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
-from contramem.grading import find_objection
+from contramem.grading import contradicts, find_objection
 from contramem.guards.guard import guards_of
 from contramem.guards.packets import replay
 from contramem.validate.case import Case, Text, functions_of
@@ -99,19 +100,21 @@ def _function(card: FunctionCard, tasks: Sequence[str], evidence: _Evidence, val
 
 def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, validator: Validator) -> Finding:
     decisions = evidence.shaping(card.card_id)
-    taught = [decision for decision in decisions if decision.packet and decision.runs]
+    mined = is_mined(evidence.bank.entries[card.card_id])  # and held against all runs when it was
+    taught = [d for d in decisions if d.packet and d.runs and not (d.rule is not None and "key" in d.rule.facts)]
     tasks = tuple(dict.fromkeys(run.task for decision in taught for run in decision.runs))
-    packets = tuple(evidence.by_task[task] for task in tasks if task in evidence.by_task)
+    packets = tuple(evidence.by_task[task] for task in tasks or shown_by if task in evidence.by_task)
     sources = tuple(_sources(card, decisions, evidence.bank))
     functions = frozenset(function for source in sources for function in functions_of(source))
     refusals = validator.judge(Case(card, packets=packets, functions=functions, sources=sources))
     for decision in taught:
         refusals += _recheck_decision(decision, evidence, validator)
-    refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by], evidence.packets)
+    known = [evidence.by_task.get(task) for task in shown_by]
+    refusals += _contradicted(card, known) if mined else _guards(card, known, evidence.packets)
     if taught:
         exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
     else:  # an author proposed it, and its guards say all that runs have to show
-        tasks, exact = tuple(shown_by) if card.guards else (), set(evidence.by_task)
+        tasks, exact = tuple(shown_by) if card.guards or mined else (), set(evidence.by_task)
     missing = tuple(task for task in tasks if task not in exact)
     return Finding(card.card_id, tuple(dict.fromkeys(refusals)), len(tasks), missing)
 
@@ -145,6 +148,14 @@ def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
         letter = letters.get((run.source, run.run))
         if letter is not None:
             yield from (Cite(letter, position) for position in run.events)
+
+
+def _contradicted(card: SkillCard, shown_by: Sequence[Packet | None]) -> Iterator[Refusal]:
+    """Passing runs must keep a guard that was mined from all runs, with few exceptions."""
+    for guard in guards_of(card.guards):
+        tables = [replay(guard, packet).table for packet in shown_by if packet is not None]
+        if tables and contradicts(OutcomeTable(*map(sum, zip(*tables, strict=True)))):
+            yield Refusal("guard", f"Too many passing runs break {guard}.", str(guard))
 
 
 def _guards(card: SkillCard, shown_by: Sequence[Packet | None], packets: Sequence[Packet]) -> Iterator[Refusal]:

@@ -193,7 +193,7 @@ def _build_by_rules(
     as_json: bool,
 ) -> None:
     check_free(where)
-    reflects = deltas_from is None and choice.only != "functions"
+    reflects = choice.append_only and deltas_from is None and choice.only != "functions"
     with select_runs(paths, options, where, choice, engine_choice, find_candidates if reflects else None) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:

@@ -14,6 +14,7 @@ cards.py        a rule as a lesson; words.toml has the sentences
 fixes.py        what got past a refusal; fix.toml has the sentences
 habits.py       what runs leave out, how they end, and calls that change nothing; habit.toml has the sentences
 customs.py      what nearly every run does around a write, without verdicts; custom.toml has the sentences
+curate.py       what was mined against the bank: what to add, refine, merge, narrow, retire
 functions.py    Function Cards: what all calls of one function show, as counts
 fwords.py       their sentences, and what may be quoted of errors
 """

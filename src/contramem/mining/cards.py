@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from textwrap import shorten
@@ -18,12 +19,14 @@ from contramem.bank.card import MAX_LINE_CHARS, Evidence, Skill, SkillDelta
 from contramem.chance import OutcomeTable
 from contramem.grading import GRADE_WORDS
 from contramem.guards.conditions import CallOccurs, parse_pattern
-from contramem.guards.guard import Guard, parse_guard
+from contramem.guards.guard import Guard, guards_of, parse_guard
 from contramem.mining.conditions import Condition
 from contramem.mining.lesson import Lesson, run_ref, support_of
 from contramem.mining.matrix import Domain, Statement
 from contramem.mining.replays import Borne, Replays, bear_out
-from contramem.mining.search import Rule
+from contramem.mining.search import Rule, search
+from contramem.privacy.public import Public
+from contramem.traces.trajectory import Trajectory
 
 MAX_TITLE_CHARS = 120
 MAX_CHOICES = 4
@@ -57,10 +60,6 @@ def lesson_of(rule: Rule, replays: Replays, ability: str) -> Lesson | None:
     text = writer.write(grade)
     kept, broken = _shown(rule, replays, readings[0].borne.guard)
     runs = replays.domain.runs
-    counts = {
-        str(guard): GuardSupport(held=table.kept_passed, broken=table.broke_failed, contradicted=table.broke_passed)
-        for guard in guards
-    }
     shown = [runs[place].trajectory for place in (*kept, *broken)]
     return Lesson(
         kind="rule",
@@ -69,13 +68,33 @@ def lesson_of(rule: Rule, replays: Replays, ability: str) -> Lesson | None:
         ability=ability,
         text=text.model_copy(update={"guards": tuple(map(str, guards))}),
         grade=grade,
-        support=support_of(shown, grade=grade, guard_counts=counts),
+        support=support_of(shown, grade=grade),
         runs=tuple(run_ref(run) for run in shown[:MAX_SHOWN]),
         facts={
             "family": rule.statement.family,
             "open": [str(each.borne.guard) for each in readings] if not is_certain else [],
         },
     )
+
+
+def mine_rules(runs: Iterable[Trajectory], ability: str, public: Public | None = None) -> tuple[list[Lesson], Replays]:
+    """The rules that all runs of an ability teach together, and these runs, ready for guards."""
+    domain = Domain(runs, public)
+    replays = Replays(domain)
+    if domain.passed.all() or not domain.passed.any():
+        return [], replays
+    lessons = [lesson_of(rule, replays, ability) for rule in search(domain)]
+    return list({lesson.key: lesson for lesson in lessons if lesson is not None}.values()), replays
+
+
+def counted(lesson: Lesson, replays: Replays) -> Lesson:
+    """The lesson with how all runs behaved under its guards."""
+    tables = {guard: replays.table(guard) for guard in guards_of(lesson.text.guards)}
+    counts = {
+        str(guard): GuardSupport(held=table.kept_passed, broken=table.broke_failed, contradicted=table.broke_passed)
+        for guard, table in tables.items()
+    }
+    return replace(lesson, support=lesson.support.model_copy(update={"guard_counts": counts}))
 
 
 def _readings(rule: Rule, replays: Replays) -> Iterator[Reading]:

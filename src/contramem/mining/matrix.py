@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from contramem.guards.values import write_value
 from contramem.mining.facts import Call, canon, find_given, know, read_run
 from contramem.privacy.public import Public
 from contramem.privacy.public import canon as public_value
+from contramem.traces.effects import words
 from contramem.traces.trajectory import Effect, Trajectory
 
 Column = NDArray[np.int8]
@@ -139,6 +141,13 @@ class Domain:
     def changes(self, function: str) -> bool:
         return function not in self.reads
 
+    def is_asked(self, function: str) -> NDArray[np.bool_]:
+        """The runs whose request names, by its verb, what the function does."""
+        verb = next(iter(words(function.rpartition(".")[2])), "")
+        stem = verb[: max(4, len(verb) - 2)]
+        asked = [len(stem) > 3 and stem in task.request.casefold() for task in self.tasks]
+        return np.array(asked, dtype=np.bool_)[self.task_of]
+
     def judge(self, values: Sequence[Sequence[Any]], good: Callable[[Any], bool | None]) -> Column:
         """Kept where every value is good, broken where one is not; silent without a value or a standard."""
         return self.judge_by_task(values, lambda value, task: good(value))
@@ -225,13 +234,27 @@ def patterns_of(call: Call, domain: Domain) -> Iterator[str]:
 
 
 def find_reads(runs: Sequence[Trajectory]) -> frozenset[str]:
-    """The functions that only look, by most of their calls."""
+    """The functions that only look, by most of their calls; of those whose effect nobody knows, those that inform."""
     effects = defaultdict[str, Counter[Effect]](Counter)
+    answers = defaultdict[str, dict[str, set[str]]](lambda: defaultdict(set))
     for run in runs:
         for event in run.events:
             if event.function:
                 effects[event.function][event.effect] += 1
-    return frozenset(function for function, counts in effects.items() if counts.most_common(1)[0][0] == "read")
+                if event.effect == "unknown" and event.result is not None and event.result.error is None:
+                    asked = f"{run.task_key} {sorted(event.arguments.items())}"
+                    answers[event.function][asked].add(repr(event.result.content))
+    usual = {function: counts.most_common(1)[0][0] for function, counts in effects.items()}
+    informing = {name for name, effect in usual.items() if effect == "unknown" and _informs(answers[name])}
+    return frozenset(name for name, effect in usual.items() if effect == "read" or name in informing)
+
+
+def _informs(answers: Mapping[str, set[str]]) -> bool:
+    """Does a function answer the same question alike, and others otherwise, by more than what it was asked?"""
+    alike = sum(len(found) == 1 for found in answers.values())
+    shown = {re.sub(r"\W+", " ", answer) for found in answers.values() for answer in found}
+    fields = {re.sub(r"\d+", "9", answer) for answer in shown}
+    return len(answers) > 3 and alike >= 0.95 * len(answers) and len(fields) > 0.3 * len(answers) and len(fields) > 3
 
 
 def join_shared(runs: Sequence[Trajectory]) -> list[Trajectory]:

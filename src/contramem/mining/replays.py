@@ -21,7 +21,7 @@ from contramem.mining.matrix import Column, Domain, Statement
 from contramem.mining.search import Rule
 from contramem.study.recorded_actions import RecordedActions
 
-MOST_EXCEPTIONS = 0.06
+MOST_EXCEPTIONS = 0.12
 """The share of the passing runs a guard applies to that may break it."""
 MIN_EXPLAINED = 0.6
 """The share of the failures that a rule explains which its guard must explain, too."""

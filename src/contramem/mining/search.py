@@ -8,7 +8,8 @@ family of statements is measured by permuting outcomes within tasks, and has to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -36,6 +37,8 @@ MAX_OPEN = 3
 FAR_FETCHED = 0.6
 """Nats from which a condition is so much less likely meant than another that it isn't named beside it."""
 MAX_LOOSE = 1500
+MAX_PAIR_COST = 2.0
+"""Nats that two conditions may cost together: two far-fetched ones always fit something."""
 MIN_TELLING = 0.3
 """Nats from which a task counts as showing a rule."""
 WORST = -99.0
@@ -298,7 +301,8 @@ class Search:
             positive = scope.masks @ np.maximum(values, 0)
             for one in map(int, np.argsort(-(scores[row] + 2 * positive))[:12]):
                 both = scope.masks * scope.masks[one]
-                good = (both @ (values > MIN_TELLING).astype(np.float32) >= 2) & (scope.costs + scope.costs[one] < 1.5)
+                good = both @ (values > MIN_TELLING).astype(np.float32) >= 2
+                good &= scope.costs + scope.costs[one] < MAX_PAIR_COST
                 gain = np.where(good, both @ values - scope.costs, WORST)
                 two = int(gain.argmax())
                 worth = float(gain[two] - scope.costs[one]) - price
@@ -383,7 +387,7 @@ class Search:
 
     def _make(self, scope: Scope, found: Found, passed: NDArray[np.bool_], alive: NDArray[np.bool_]) -> Rule | None:
         domain, statement = self.domain, self.all[found.statement]
-        condition = scope.conditions[found.condition] if found.condition >= 0 else None
+        condition = self._in_the_gap(scope, found) if found.condition >= 0 else None
         here = np.zeros(len(passed), dtype=np.bool_)
         here[scope.runs] = True
         if condition is not None:
@@ -412,6 +416,28 @@ class Search:
         if statement.family in ("nocall", "notvalue"):
             rule.instead = self._find_instead(here & alive, statement, passed)
         return rule
+
+    def _in_the_gap(self, scope: Scope, found: Found) -> Condition:
+        """The condition; of thresholds that the runs do not tell apart the middle one, with both ends of the gap."""
+        chosen = scope.conditions[found.condition]
+        if chosen.gap is None:
+            return chosen
+        scores = scope.masks @ found.row.astype(np.float32)
+        operator = re.search(r" (<=|>) | (at least|at most) ", chosen.text)
+        alike = [
+            each
+            for number, each in enumerate(scope.conditions)
+            if each.about == chosen.about
+            and each.gap is not None
+            and abs(scores[number] - scores[found.condition]) < 0.01
+            and operator is not None
+            and operator[0] in each.text
+        ]
+        if len(alike) < 2:
+            return chosen
+        alike.sort(key=lambda each: float(each.gap[0]) if each.gap else 0.0)
+        first, last, middle = alike[0].gap, alike[-1].gap, alike[len(alike) // 2]
+        return replace(middle, gap=(first[0], last[1]) if first and last else None)
 
     def _weigh_conditions(self, rule: Rule, found: Found) -> None:
         """Would some fact divide the tasks as well if facts were dealt anew? Which others do, of these?"""
@@ -532,16 +558,10 @@ def _spread(kept: Any, kept_passed: Any, broken: Any, broken_passed: Any) -> Any
     return np.where(broken_passed > 0, np.minimum(share, passes), share)
 
 
-def search(domain: Domain, seed: int = 0) -> tuple[Search, list[Rule]]:
-    """The rules of a domain."""
+def search(domain: Domain, seed: int = 0) -> list[Rule]:
+    """The rules of a domain, those that beat chance by most first."""
     found = Search(domain)
     if not found.all:
-        return found, []
-    rng = np.random.default_rng(seed)
-    found.calibrate(rng)
-    return found, found.find_rules(domain.passed)
-
-
-def list_conditions(rule: Rule) -> Sequence[Condition]:
-    """The condition of a rule, and those that fit as well."""
-    return [] if rule.condition is None else [rule.condition, *rule.or_if]
+        return []
+    found.calibrate(np.random.default_rng(seed))
+    return found.find_rules(domain.passed)

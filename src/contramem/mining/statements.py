@@ -69,11 +69,14 @@ class _Action:
 
 def _about_calls(domain: Domain) -> Iterator[Statement]:
     actions = list(_actions(domain))
+    idle = np.array([not any(c.worked and domain.changes(c.function) for c in run.calls) for run in domain.runs])
     for action in actions:
         did, function = action.last >= 0, action.function
         far = action.extra + 2.0 * (not domain.changes(function))
         tried = domain.tried[function] if not action.extra else did
-        yield _say("call", f"existence({action.pattern})", function, np.where(did, 1, -1), far)
+        # To do what was asked for is no rule, and who changes nothing may have given up.
+        silent = idle | (domain.is_asked(function) if not action.extra else False)
+        yield _say("call", f"existence({action.pattern})", function, np.where(silent, 0, np.where(did, 1, -1)), far)
         yield _say("nocall", f"absence({action.pattern})", function, np.where(tried, -1, 1), far)
     for action in actions:
         did = action.last >= 0
@@ -88,7 +91,8 @@ def _about_calls(domain: Domain) -> Iterator[Statement]:
             if both.sum() <= 3 or not domain.changes(other.function):
                 continue
             if domain.changes(action.function):
-                column = np.where(did, np.where(other.last > action.last, 1, -1), 0)
+                told = did & ~domain.is_asked(other.function)
+                column = np.where(told, np.where(other.last > action.last, 1, -1), 0)
                 yield _say("after", f"response({action.pattern}, {other.pattern})", other.function, column, far)
                 column = np.where(did, np.where(other.last > action.first, -1, 1), 0)
                 guard = f"not_succession({action.pattern}, {other.pattern})"
@@ -110,7 +114,7 @@ def _actions(domain: Domain) -> Iterator[_Action]:
         places = defaultdict[str, set[int]](set)
         for place, given in enumerate(values):
             for value in given:
-                if isinstance(value, (str, bool)) and len(str(value)) < 40:
+                if isinstance(value, (str, bool)) and len(str(value)) < 40 and str(value).count(" ") < WORDY:
                     places[write_word(value)].add(place)
         if len(places) > 25 + len(domain.tasks) / 4:
             continue

@@ -43,24 +43,6 @@ def test_a_second_build_changes_nothing(tmp_path: Path) -> None:
     assert again.decisions == {}
 
 
-def test_a_condition_on_data_is_kept_beside_the_cards_of_single_tasks(tmp_path: Path) -> None:
-    """Another card of the office says nothing about the hold, and must not make this rule needless."""
-    note = call("Office.close_case", {"case": "ca-1-77"})
-    said = call("Office.send_notice", {"case": "ca-1-77"})
-    other = [
-        packet(
-            run("a", True, said, note, "Done.", task="Settle it.", task_id=f"case {number}"),
-            run("b", True, said, note, "Done.", task="Settle it.", task_id=f"case {number}"),
-            run("c", False, note, "Done.", task="Settle it.", task_id=f"case {number}"),
-            run("d", False, note, "Done.", task="Settle it.", task_id=f"case {number}"),
-        )
-        for number in range(6)
-    ]
-    guards = {guard for card in build_skills(tmp_path, *CREDITS, *other).cards for guard in card.guards}
-    assert "precedence(Office.send_notice, Office.close_case)" in guards
-    assert any("hold_order" in guard and "amount > " in guard for guard in guards), guards
-
-
 def store(number: int, place: str) -> Packet:
     """What goes to B2 is counted afterwards. The request names the place, so that everybody can tell."""
     move = call("Depot.move", {"pallet": f"pa-{number}-77", "to": place})
@@ -85,8 +67,3 @@ def dress(number: int, colour: str) -> Packet:
     return packet(
         *(run(s, True, good, "Done.", **task) for s in "ab"), *(run(s, False, bad, "Done.", **task) for s in "cd")
     )
-
-
-def test_a_value_that_requests_ask_for_is_no_rule(tmp_path: Path) -> None:
-    built = build_skills(tmp_path, *(dress(number, "red") for number in range(8)))
-    assert not [card for card in built.cards if any("colour = red" in guard for guard in card.guards)]

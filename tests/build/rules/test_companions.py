@@ -48,17 +48,6 @@ def served(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
     return {card.title: card for card in held if isinstance(card, SkillCard)}
 
 
-def test_a_change_that_calls_for_another_is_a_rule_when_several_tasks_show_it(tmp_path: Path) -> None:
-    card = served(tmp_path, *(cancelling(number) for number in range(6)))["notify_person after cancel_visit"]
-    assert card.guards == ("response(Desk.cancel_visit, Desk.notify_person)",)
-    assert "call `notify_person` after it for the same `visit_id`" in card.skill.core_rule
-
-
-def test_what_has_to_be_done_to_the_same_thing_first_is_a_rule_when_several_tasks_show_it(tmp_path: Path) -> None:
-    card = served(tmp_path, *(ordering(number) for number in range(6)))["screen_person before order_drug"]
-    assert card.guards == ("precedence(Desk.screen_person, Desk.order_drug)",)
-
-
 def test_one_task_is_not_enough(tmp_path: Path) -> None:
     assert "screen_person before order_drug" not in served(tmp_path, ordering(1))
 

@@ -24,27 +24,6 @@ def push(number: int, error: str | None = None) -> Call:
 UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
 
 
-def test_a_precondition_that_passing_runs_find_fulfilled_is_asked_for_when_the_tool_asks(tmp_path: Path) -> None:
-    """In the third release the branch was open already."""
-    locked = [
-        packet(
-            release(number, "a", True, UNLOCK, push(number)),
-            release(number, "b", True, push(number, LOCKED), UNLOCK, push(number)),
-            release(number, "c", False, push(number, LOCKED)),
-        )
-        for number in (1, 2)
-    ]
-    open_already = packet(
-        release(3, "a", True, push(3)), release(3, "b", True, push(3)), release(3, "c", False, push(3, LOCKED))
-    )
-    build = build_skills(tmp_path, *locked, open_already)
-    (card,) = build.cards
-    assert build.decisions["NARROW"] == 1
-    assert card.applies_when == "`push_tag` has answered “The branch is not available.”."
-    assert "If it succeeds at once, `unlock_branch` is not needed." in card.skill.core_rule
-    assert build_skills(tmp_path, *locked, open_already).cards == [card]
-
-
 def test_a_narrowed_rule_learns_from_further_tasks_instead_of_being_made_twice(tmp_path: Path) -> None:
     def task(number: int) -> Packet:
         return packet(

@@ -41,15 +41,6 @@ REFUSED = call("Pipeline.push_tag", {"tag": "v7-fix"}, error=LOCKED)
 UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
 
 
-def test_a_precondition_that_a_tool_enforces_needs_one_task_only(tmp_path: Path) -> None:
-    story = packet(
-        release("a", True, UNLOCK, PUSH), release("b", True, REFUSED, UNLOCK, PUSH), release("c", False, REFUSED)
-    )
-    card = built(tmp_path, story)["unlock_branch before push_tag"]
-    assert "Without it, `push_tag` answers “The branch is not available.”" in card.skill.core_rule
-    assert card.guards == ("precedence(Pipeline.unlock_branch, Pipeline.push_tag)",)
-
-
 def test_a_missing_preparation_is_not_blamed_on_a_value() -> None:
     """The call that failed had a value nobody had read; the same call worked once the branch was open."""
     odd = {"tag": "v7-fix", "reviewer": "r-5512-zz"}
@@ -111,20 +102,6 @@ def test_one_run_against_another_is_not_enough_to_stay_in_service(tmp_path: Path
     story = packet(meeting(1, "a", True, guessed=False), meeting(1, "b", False, guessed=True))
     assert titles(story) == ["Look up meeting_id before move_meeting"]
     assert built(tmp_path, story) == {}
-
-
-def test_the_same_in_many_tasks_stays_in_service(tmp_path: Path) -> None:
-    packets = [packet(meeting(n, "a", True, guessed=False), meeting(n, "b", False, guessed=True)) for n in range(8)]
-    assert "Look up meeting_id before move_meeting" in built(tmp_path, *packets)
-
-
-def test_rules_about_one_argument_of_several_calls_become_a_rule_of_the_app(tmp_path: Path) -> None:
-    packets = [
-        packet(meeting(n, "a", True, False, writes), meeting(n, "b", False, True, writes))
-        for n, writes in enumerate(["move_meeting", "cancel_meeting"] * 5)
-    ]
-    cards = built(tmp_path, *packets)
-    assert [card.guards for card in cards.values()] == [("known_value(writes(Calendar).meeting_id)",)]
 
 
 def test_a_value_that_passing_runs_take_from_the_request_is_not_to_be_looked_up() -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.build.rules.kinds.test_precedence import refusing, without_need
+from tests.build.rules.kinds.test_precedence import refusing
 from tests.build.skill_builds import build_skills
 from tests.shipped import shipped
 
@@ -18,7 +18,7 @@ from contramem.bank.bank import BankEntry, StoredRule
 from contramem.bank.card import Evidence, SkillCard
 from contramem.bank.frozen import freeze
 from contramem.build.rules.kinds.precedence import Precedence
-from contramem.build.rules.rule import MAX_TITLE_CHARS, kind_of, kinds, load_rule, restate, write
+from contramem.build.rules.rule import MAX_TITLE_CHARS, kind_of, kinds, load_rule, write
 from contramem.guards.guard import parse_guard
 
 
@@ -26,33 +26,6 @@ def entries_of_shipped_runs(folder: Path) -> list[BankEntry]:
     with contramem.open_store(folder / "bank.db", create=True) as store:
         contramem.learn(shipped("drive", "travel", "tickets"), store, only="skills")
         return [entry for entry in store.bank().entries.values() if isinstance(entry.card, SkillCard)]
-
-
-def test_every_card_of_the_rules_keeps_the_rule_that_gives_its_words(tmp_path: Path) -> None:
-    entries = entries_of_shipped_runs(tmp_path)
-    assert entries
-    for entry in entries:
-        rule = load_rule(entry.rule)
-        assert rule is not None
-        assert isinstance(entry.card, SkillCard)
-        again = restate(entry.card, rule)
-        assert {name: getattr(entry.card, name) for name in type(again).model_fields} == again.__dict__
-
-
-def test_a_rule_survives_the_way_through_the_store(tmp_path: Path) -> None:
-    for entry in entries_of_shipped_runs(tmp_path):
-        rule = load_rule(entry.rule)
-        assert rule is not None
-        assert rule.store() == entry.rule
-
-
-def test_the_facts_of_a_precondition_are_fields_of_its_rule(tmp_path: Path) -> None:
-    (entry,) = build_skills(tmp_path, refusing("push_tag", 1), refusing("merge_branch", 2)).entries
-    rule = load_rule(entry.rule)
-    assert isinstance(rule, Precedence)
-    assert rule.needed == "Pipeline.unlock_branch"
-    assert set(rule.calls) == {"Pipeline.push_tag", "Pipeline.merge_branch"}
-    assert rule.refusal == "The branch is not available."
 
 
 def as_an_earlier_version_left_it(path: Path) -> None:
@@ -89,18 +62,6 @@ def test_words_of_a_person_are_not_taken_for_the_rule(tmp_path: Path) -> None:
         text = entry.card.model_copy(update={"solves": "Pushing to a locked branch."})
         decision = acts.edit(store.bank(), entry.card.card_id, text, acts.person("ada"))
     assert decision.changes[0].after.rule is None
-
-
-def test_undoing_a_decision_brings_the_rule_back(tmp_path: Path) -> None:
-    packets = [refusing("push_tag", 1), refusing("push_tag", 2), without_need("push_tag", 3)]
-    build_skills(tmp_path, *packets)
-    with contramem.open_store(tmp_path / "bank.db") as store:
-        narrowed = next(entry for entry in store.ledger() if entry.decision.operation == "NARROW")
-        undone = acts.revert(store.ledger(), store.bank(), narrowed.number, acts.person("ada"))
-    (change,) = undone.changes
-    rule = load_rule(change.after.rule)
-    assert isinstance(rule, Precedence)
-    assert not rule.only_after_refusal
 
 
 def test_a_rule_that_this_version_cannot_read_is_ignored() -> None:

@@ -11,6 +11,7 @@ from contramem.build.author import AuthorCost, Candidate, Curation
 from contramem.build.rules.across import find_shared_lessons
 from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
+from contramem.build.rules.shared_lesson import SharedLesson
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.packets import keep_finding
@@ -18,7 +19,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.mining.functions import build_function_card
 from contramem.traces.trajectory import Tool
 
-RULES_VERSION = "11"
+RULES_VERSION = "12"
 """Incremented whenever the rules would write different cards from the same runs."""
 
 
@@ -52,10 +53,7 @@ class RuleAuthor:
         return find_candidates(packet)
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
-        return [
-            (Candidate(lesson.text, lesson.cites, lesson.rule.store(), also), packet)
-            for lesson, packet, also in find_shared_lessons(packets)
-        ]
+        return [_candidate_of(shared) for shared in find_shared_lessons(packets)]
 
     def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
         index, candidate = next(iter(candidates.items()))
@@ -63,3 +61,8 @@ class RuleAuthor:
 
     def spent(self) -> AuthorCost:
         return AuthorCost()
+
+
+def _candidate_of(shared: SharedLesson) -> tuple[Candidate, Packet]:
+    lesson, packet, also = shared
+    return Candidate(lesson.text, lesson.cites, lesson.rule.store(), also), packet

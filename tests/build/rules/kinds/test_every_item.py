@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.build.skill_builds import build_skills
 from tests.made_runs import Call, call, packet, run
 
 from contramem.build.rules.kinds.every_item import EveryItem
@@ -28,13 +25,6 @@ def shelf(
 def aisle(number: int, write: str) -> Packet:
     runs = [("a", True, 3), ("b", True, 3), ("c", False, 1), ("d", False, 2)]
     return packet(*(shelf(number, write, source, passed, done) for source, passed, done in runs))
-
-
-def test_one_change_for_every_item_and_another_are_one_rule(tmp_path: Path) -> None:
-    packets = [aisle(1, "lock_bin"), aisle(2, "tag_bin"), aisle(3, "lock_bin")]
-    (card,) = build_skills(tmp_path, *packets).cards
-    assert card.title == "The same change for every bin_id that list_bins lists"
-    assert card.functions_used == ("Depot.list_bins", "Depot.lock_bin", "Depot.tag_bin")
 
 
 def test_a_run_that_changed_something_else_did_not_stop_before_the_last() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.build.skill_builds import build_skills
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.mine import is_enforced
@@ -26,34 +23,6 @@ def meeting(
 
 def moving(number: int, write: str = "move_meeting", look: str = "find_meetings") -> Packet:
     return packet(meeting(number, "a", True, False, write, look), meeting(number, "b", False, True, write, look))
-
-
-def test_calls_of_an_app_that_read_the_argument_in_the_same_place_become_one_rule(tmp_path: Path) -> None:
-    writes = ["move_meeting", "cancel_meeting"] * 5
-    built = build_skills(tmp_path, *(moving(number, write) for number, write in enumerate(writes)))
-    (card,) = built.cards
-    assert card.guards == ("known_value(writes(Calendar).meeting_id)",)
-    assert {"Calendar.move_meeting", "Calendar.cancel_meeting", "Calendar.find_meetings"} == set(card.functions_used)
-    assert built.decisions["MERGE"] + built.decisions["PATCH"] >= 1
-
-
-def test_calls_that_read_the_argument_in_different_places_stay_two_rules(tmp_path: Path) -> None:
-    packets = [moving(n, "move_meeting", "find_meetings") for n in range(8)]
-    packets += [moving(n, "cancel_meeting", "list_invitations") for n in range(8, 16)]
-    assert build_skills(tmp_path, *packets).guards == {
-        ("known_value(Calendar.move_meeting.meeting_id)",),
-        ("known_value(Calendar.cancel_meeting.meeting_id)",),
-    }
-
-
-def test_a_rule_about_a_class_of_calls_takes_in_what_a_task_says_of_one_of_them(tmp_path: Path) -> None:
-    writes = ["move_meeting", "cancel_meeting"] * 5
-    packets = [moving(number, write) for number, write in enumerate(writes)]
-    build_skills(tmp_path, *packets)
-    built = build_skills(tmp_path, *packets, moving(40, "move_meeting"))
-    (entry,) = [entry for entry in built.entries if entry.served]
-    assert any("m40" in task for task in entry.support.tasks)
-    assert "ADD" not in built.decisions
 
 
 def test_sources_are_the_functions_whose_results_passing_runs_read_the_commonest_first() -> None:
