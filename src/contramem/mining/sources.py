@@ -12,6 +12,9 @@ from math import ceil, floor
 from statistics import median
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contramem.guards.dates import DISTANCES
 from contramem.guards.values import write_number
 from contramem.mining.facts import canon, day_of, number_of, show, time_of
@@ -30,6 +33,14 @@ _ROUNDINGS: dict[str, Callable[[float], float]] = {
     "up to": lambda value: ceil(value - 1e-9),
     "to": lambda value: floor(value + 0.5),
 }
+
+_ROUND_ALL: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "down to": lambda values: np.floor(values + 1e-9),
+    "up to": lambda values: np.ceil(values - 1e-9),
+    "to": lambda values: np.floor(values + 0.5),
+}
+_FACTORS = np.array(FACTORS)
+_STEPS_AND_WAYS = [(step, way) for step in STEPS for way in _ROUNDINGS if (step == 0.01) == (way == "to")]
 
 
 @dataclass(slots=True)
@@ -307,33 +318,32 @@ def _scaled(place: str, values: Mapping[int, float], wanted: Mapping[int, float]
     if len(both) < least:
         return
     found: list[tuple[tuple[int, bool, float, float], float, float, str]] = []
-    largest = max(abs(wanted[task]) for task in both)
-    for factor in FACTORS:
-        for step in STEPS:
-            if step > max(1.0, largest / 3):
+    given, asked = (np.array([some[task] for task in both]) for some in (values, wanted))
+    largest = float(np.abs(asked).max())
+    for step, way in _STEPS_AND_WAYS:
+        if step > max(1.0, largest / 3):
+            continue
+        made = _ROUND_ALL[way](np.round(given[None, :] * _FACTORS[:, None] / step, 6)) * step
+        hits = (np.abs(made - asked) < 1e-6).sum(axis=1)
+        for number in np.flatnonzero(hits >= max(least, 0.3 * len(both))):
+            factor = FACTORS[number]
+            if factor == 1 and (step == 0.01 or np.allclose(made[number], given)):
                 continue
-            for way, work in _ROUNDINGS.items():
-                if (step == 0.01) != (way == "to") or (factor == 1 and step == 0.01):
-                    continue
-                if factor == 1 and all(work(values[task] / step) * step == values[task] for task in both):
-                    continue
-                hits = sum(abs(work(round(values[t] * factor / step, 6)) * step - wanted[t]) < 1e-6 for t in both)
-                if hits >= max(least, 0.3 * len(both)):
-                    found.append(((hits, step == 0.01, -step, -abs(factor - 1)), factor, step, way))
+            found.append(((int(hits[number]), step == 0.01, -step, -abs(factor - 1)), factor, step, way))
     for _, factor, step, way in sorted(found, reverse=True)[:3]:
         work = _ROUNDINGS[way]
-        given = {t: round(work(round(v * factor / step, 6)) * step, 4) for t, v in values.items()}
+        made_of = {t: round(work(round(v * factor / step, 6)) * step, 4) for t, v in values.items()}
         times = "" if factor == 1 else f"{write_number(round(factor, 4))} times "
         rounded = f" rounded {way} {write_number(step)}" if step > 0.01 else ""
         cost = (
             0.3 * (factor != 1) + 0.5 * (step > 0.01) + 0.8 * place.startswith("sum of") + 0.5 * (" of lowest" in place)
         )
-        yield Expected("formula", f"equals {times}{place}{rounded}", given, least, cost)
+        yield Expected("formula", f"equals {times}{place}{rounded}", made_of, least, cost)
     for difference, count in Counter(round(wanted[task] - values[task], 4) for task in both).most_common(2):
         if difference and count >= least and difference == int(difference):
             sign = "plus" if difference > 0 else "minus"
-            given = {task: round(value + difference, 4) for task, value in values.items()}
-            yield Expected("formula", f"equals {place} {sign} {write_number(abs(difference))}", given, least, 0.6)
+            moved = {task: round(value + difference, 4) for task, value in values.items()}
+            yield Expected("formula", f"equals {place} {sign} {write_number(abs(difference))}", moved, least, 0.6)
 
 
 def _belong_together(one: str, two: str, argument: str) -> bool:
