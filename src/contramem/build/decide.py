@@ -209,7 +209,11 @@ class BankBuild:
     def check(self, candidate: Candidate, packet: Packet) -> CheckedProposal:
         """The lesson without guards that do not parse or that the packet does not support."""
         candidate = replace(candidate, delta=write_dates_as_forms(candidate.delta))
-        refusals = self._validator.candidate(candidate, packet, self._functions)
+        if candidate.rule is not None and "key" in candidate.rule.facts:  # mined from all runs, which a packet is not
+            case = Case(candidate.delta, packets=(packet,), functions=frozenset(self._functions))
+            refusals = self._validator.judge(case)
+        else:
+            refusals = self._validator.candidate(candidate, packet, self._functions)
         return drop_refused_guards(candidate.delta, refusals)
 
     def _propose(self, candidate: Candidate, packet: Packet) -> _Proposal:

@@ -348,7 +348,10 @@ class Search:
         is_last = np.array([statement.function == "finalize" for statement in self.all], dtype=np.bool_)
         active = [scope.statements[~is_last[scope.statements]] for scope in self.scopes]
         later: list[Any] | None = [scope.statements[is_last[scope.statements]] for scope in self.scopes]
-        scopes = [replace(scope, statements=chosen) for scope, chosen in zip(self.scopes, active, strict=True)]
+        scopes = [
+            replace(scope, statements=chosen, conditions=list(scope.conditions))
+            for scope, chosen in zip(self.scopes, active, strict=True)
+        ]
         ready: list[list[Found] | None] = [None] * len(scopes)
         rules = list[Rule]()
         taken = set[tuple[int, int, int]]()
