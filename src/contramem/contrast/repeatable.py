@@ -19,7 +19,7 @@ MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing and would match everything."""
 MIN_TASKS = 2
-MAX_RARE_WORDS = 8
+MAX_RARE_WORDS = 6
 """Of a message that one task alone shows, all of them ordinary: more words may be anybody's."""
 MAX_BARE_WORDS = 3
 """As few words are no order."""

@@ -458,7 +458,8 @@ class Public:
 
     @cached_property
     def _own_words(self) -> frozenset[str]:
-        return self.documented.union(word for name in self.names for word in words(name) if len(word) > 1)
+        named = {word for name in self.names for word in words(name) if len(word) > 1}
+        return self.documented.union(named, *(_LOWER.findall(error) for _, error in self.errors))
 
     @cached_property
     def _shared_words(self) -> frozenset[str]:

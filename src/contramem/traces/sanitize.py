@@ -81,7 +81,7 @@ def _names_one(label: str, form: _Form) -> bool:
     if any(any(True for _ in find_personal(each)) or any(True for _ in find_secrets(each)) for each in readings):
         return True
     is_called = form in (_NAME, _FIELD, _ABILITY)
-    return is_called and _NUMBER_IN_NAME.search(label) is not None
+    return is_called and (_NUMBER_IN_NAME.search(label) is not None or "=" in label)
 
 
 def plain_label(text: str) -> str:

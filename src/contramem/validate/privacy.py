@@ -18,6 +18,8 @@ from contramem.validate.case import Case
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
 MAX_LISTED = 3
+MAX_MUTE_CHARS = 2
+"""Words as short (`rw`, `nd`) say nothing of anybody."""
 MAX_ORDINARY_WORDS = 3
 """A value of as many plain words (`all files`) says nothing about a task."""
 _IDENTIFYING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.identifies))})")
@@ -102,7 +104,7 @@ class Privacy:
         public = self._public
         if public.shares(word) or public.word(word) or is_ordinary(word):
             return True
-        parts = [part for part in _LETTERS.findall(word) if len(part) > 1]
+        parts = [part for part in _LETTERS.findall(word) if len(part.split("'")[0]) > MAX_MUTE_CHARS]
         return all(part.lower() in names.words or public.word(part) or is_ordinary(part) for part in parts)
 
 
