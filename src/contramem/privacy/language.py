@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 ENGLISH = "en"
+MIN_PLURAL_CHARS = 5
 _CONTRACTED = re.compile(r"n't$|'(?:s|re|ve|ll|d|m)?$")
 _ENDINGS = "ations ation ingly ings ing edly ies ied ions ion iest est ers er ed es ly als al ments ment s e y".split()
 _SIZE = re.compile(r"#\w+$")
@@ -28,7 +29,7 @@ def is_ordinary(phrase: str) -> bool:
 
 
 def _is_listed(known: frozenset[str], word: str) -> bool:
-    if word in known:
+    if word in known or (len(word) > MIN_PLURAL_CHARS and word.endswith("s") and word[:-1] in known):
         return True
     parts = _CONTRACTED.sub("", word.replace("’", "'")).split("-")
     return bool(known) and all(part in known for part in parts)

@@ -31,7 +31,7 @@ _COUNTED = re.compile(
 _TOKEN = re.compile(r"[^\W\d]\w*(?:[.:\-/]\w+)*")
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 _FORM = re.compile(
-    r"(?<!\w)(?=[\w/.:-]*(\w)\1)[YMDHSNXWwAa9]+(?:[-/.:]?[YMDHSNXWwAa9TZ]+)*(?!\w)|\b[A-Z]?[9Aa]*9[9Aa]*\b"
+    r"(?<!\w)(?=[\w/.:-]*(\w)\1)[YMDHSTNXWwAa9]+(?:[-/.:]?[YMDHSNXWwAa9TZ]+)*(?!\w)|\b[A-Z]?[9Aa]*9[9Aa]*\b"
 )
 """How the form of a value is written: `A99-99999`, `YYYY-MM-DD`. It holds no digit of any value."""
 _WORD = re.compile(r"[^\W\d_]\w*(?:['’/.-]\w+)*")
