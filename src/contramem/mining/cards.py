@@ -160,7 +160,7 @@ class _Writer:
             functions = tuple(sorted({*functions, self.rule.instead.function}))
         skill = Skill(
             core_rule=_line(core),
-            completion=(_line(done if self.is_certain else _rows()["open"]["done"].format(must=done)),),
+            completion=(_line(done if self.is_certain or len(self.readings) < 2 else _rows()["open"]["done"]),),
             success_failure_contrast=_line(f"{_words_of(grade)} {self._contrast(self.table)}"),
         )
         title = self._title(do)
@@ -232,7 +232,7 @@ class _Writer:
         if condition is None or condition.gap is None:
             return ""
         low, high = condition.gap
-        return f" (The runs show {low} on one side and {high} on the other; what lies between is unknown.)"
+        return f" (Nothing between {low} and {high} was seen.)"
 
     def _instead(self) -> str:
         other, statement = self.rule.instead, self.rule.statement
@@ -282,14 +282,10 @@ class _Writer:
     def _title(self, do: str) -> str:
         if self.is_certain:
             return do.replace("`", "")
-        plain = self._do(self.guard._replace(when=""), with_conditions=False)
         if self.rule.or_rather:
-            return f"{self._subject()}: which is open".replace("`", "")
-        return (
-            f"{plain}: when is open".replace("`", "")
-            if self.rule.condition
-            else f"{plain} (few runs show it)".replace("`", "")
-        )
+            return f"{self._subject()} (several sources fit)".replace("`", "")
+        plain = self._do(self.guard._replace(when=""), with_conditions=False)
+        return f"{plain} {'in some cases' if self.rule.condition else '(few runs show it)'}".replace("`", "")
 
 
 def _words_of(grade: Grade) -> str:
