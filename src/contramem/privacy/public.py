@@ -33,8 +33,8 @@ MAX_VALUE_WORDS = 5
 """Longer values are text."""
 MIN_OPEN_TASKS, OPEN_SHARE = 4, 0.1
 """In a slot of which under half of the values recur, a value is shared by this many tasks, or this share of them."""
-MAX_NAME_WORDS = 4
-"""Of ordinary words: such a name needs one task less."""
+MAX_NAME_WORDS = 6
+"""Of ordinary words: for such a name, two tasks or two sources are enough."""
 MAX_PROSE_CHARS = 2_000
 VALUES_PER_SLOT = 1_000
 MAX_SENTENCES = 20_000
@@ -259,7 +259,7 @@ class Counts:
             for name, seen in self.used.items()
             if seen.meets(few)
             or seen.tasks >= few.tasks + few.sources - 1  # of one source alone
-            or (len(seen.sources) >= few.sources > 1 and is_plain_name(name, word_test(language)))
+            or (max(seen.tasks, len(seen.sources)) >= few.tasks > 1 and is_plain_name(name, word_test(language)))
         }
         if self.runs < FEW_RUNS:
             names |= self.called | self.used.keys()
