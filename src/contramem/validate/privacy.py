@@ -10,7 +10,7 @@ from itertools import accumulate
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.values import TIME_PATTERN
 from contramem.privacy.instructions import fold_case
-from contramem.privacy.language import is_ordinary
+from contramem.privacy.language import is_common, is_ordinary
 from contramem.privacy.personal import find_personal
 from contramem.privacy.public import Public
 from contramem.privacy.secrets import find_secrets
@@ -35,6 +35,8 @@ _FORM = re.compile(
 )
 """How the form of a value is written: `A99-99999`, `YYYY-MM-DD`. It holds no digit of any value."""
 _WORD = re.compile(r"[^\W\d_]\w*(?:['’/.-]\w+)*")
+_LONG_NUMBER = re.compile(r"(?<![\w.])(?:[A-Za-z]{1,3}[-_]?)?\d{5,}(?!\w)")
+_OPENS = re.compile(r"(?:^|[.!?:;“\"'‘(`]|\s[-–—])\s*$")
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _KINDS = {"EMAIL": "an e-mail address", "URL": "a link with its host", "ACCOUNT": "an account number", "PHONE": "a "
@@ -95,17 +97,24 @@ class Privacy:
     def _find_unknown(self, case: Case, texts: list[str]) -> Iterator[str]:
         """Words that are neither ordinary nor public. Whose they are, nobody knows."""
         for field, text in zip(case.fields, texts, strict=True):
-            words = _WORD.findall(_FORM.sub(" ", text)) if field.name != "guards" else ()
-            if unknown := list(dict.fromkeys(word for word in words if not self._is_public(word, case.names))):
+            formless = _FORM.sub(" ", _TIME.sub(" ", text)) if field.name != "guards" else ""
+            numbers = [number for number in _LONG_NUMBER.findall(formless) if not self._public.shares(number)]
+            words = (word[0] for word in _WORD.finditer(formless) if not self._is_public(word, formless, case.names))
+            if unknown := list(dict.fromkeys([*words, *numbers])):
                 listed = ", ".join(map(repr, unknown[:MAX_LISTED]))
                 yield f"{field.name} says {listed}, as hardly any run does; say it in other words."
 
-    def _is_public(self, word: str, names: Names) -> bool:
-        public = self._public
-        if public.shares(word) or public.word(word) or is_ordinary(word):
+    def _is_public(self, match: re.Match[str], text: str, names: Names) -> bool:
+        word, public = match[0], self._public
+        if public.shares(word) or public.word(word):
+            return True
+        # With a capital, a word may be a name, unless it opens a sentence or is a common one.
+        is_plain = word[1:2].isupper() or word[0].islower() or _OPENS.search(text[: match.start()]) is not None
+        if is_ordinary(word) and (is_plain or is_common(word, sizes=2)):
             return True
         parts = [part for part in _LETTERS.findall(word) if len(part.split("'")[0]) > MAX_MUTE_CHARS]
-        return all(part.lower() in names.words or public.word(part) or is_ordinary(part) for part in parts)
+        is_word = is_ordinary if is_plain else public.word
+        return all(part.lower() in names.words or public.word(part) or is_word(part) for part in parts)
 
 
 def _is_in_lower_case(value: str, text: str) -> bool:
