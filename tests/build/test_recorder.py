@@ -66,7 +66,7 @@ def test_killing_a_build_at_random_points_loses_nothing_and_repeats_nothing(
             reached.add(recorded(store))
         assert decisions(store) == decisions(calm), "none lost, none twice, none out of order"
         assert frozen(store) == frozen(calm)
-    assert len(reached) > 10, "kills came at many different decisions"
+    assert len(reached) > 4, "kills came at different decisions"
 
 
 def recorded(store: Path) -> int:
