@@ -57,10 +57,11 @@ def run_session(options, *prompts):
 def test_the_client_shows_guidance_once_and_a_card_after_a_failure(memory, server, inbox, task, anthropic, tmp_path):
     started = []
     anthropic.replies = [delete("m1", "m2"), delete("x"), delete("x"), delete("m3")]
-    hooks = memory_hooks(memory, ability="ambiguity", on_start=started.append, tools=[])
+    hooks = memory_hooks(memory, ability="ambiguity", on_start=started.append)
     ask(hooks, server, tmp_path, task, "Go on.")
-    assert str(anthropic.requests[-1]["messages"]).count("### Delete clear emails despite") == 1
-    assert CARD in str(anthropic.requests[2]["messages"]), "beside the failure"
+    requests = [str(request["messages"]) for request in anthropic.requests]
+    assert [request.count("### Delete clear emails despite") for request in requests] == [1, 1, 1, 1, 1, 1]
+    assert [request.count(CARD) for request in requests] == [1, 1, 2, 2, 2, 2], "at the start, and beside the failure"
     assert inbox.deleted == ["m1", "m2", "m3"]
     assert len(started) == 1, "a session is a run"
     anthropic.assert_cacheable()

@@ -208,7 +208,9 @@ def test_claude_code_is_shown_rules_in_one_line_each_and_a_call_against_one_brin
     anthropic.replies = [[step] for step in steps]
     claude("Somebody rang this morning. Please see to that.")
     first = str(anthropic.requests[0]["messages"])
-    assert "- `open_ticket`: " in first and "### " not in first
+    rule = "When: A complaint of a customer is to be registered as a ticket. Rule: Call lookup_code before open_ticket."
+    assert rf"`open_ticket`:\n- {rule}" in first, "one line, under its function"
+    assert "### " not in first
     held, _, made, _ = anthropic.told(4)
     assert "### " in held and "lookup_code" in held, "a held call is answered with the whole card"
     assert "open_ticket: ok" in made

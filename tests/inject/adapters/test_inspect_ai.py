@@ -94,6 +94,18 @@ def tools(office):
         return execute
 
     @tool
+    def send_notice():
+        async def execute(text: str) -> str:
+            """Send a notice.
+
+            Args:
+                text: text
+            """
+            return office.send_notice(text)
+
+        return execute
+
+    @tool
     def close_ticket():
         async def execute(ticket: str) -> str:
             """Close a ticket.
@@ -105,7 +117,7 @@ def tools(office):
 
         return execute
 
-    return [lookup_code(), open_ticket(), close_ticket()]
+    return [lookup_code(), open_ticket(), send_notice(), close_ticket()]
 
 
 @pytest.fixture
