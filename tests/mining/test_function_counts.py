@@ -230,8 +230,8 @@ def test_the_order_of_observations_makes_no_difference(built):
         assert build_function_card(name, shuffled, tools.get(name), vocabulary) == cards.get(name)
 
 
-def test_no_card_holds_a_value_of_a_run(built):
-    _, observations, cards, _, _, originals = built
+def test_no_card_holds_a_value_of_a_run_that_is_not_public_for_its_function(built):
+    _, observations, cards, _, vocabulary, originals = built
     interface = {word for name in observations for word in words(name)} | set("true false name time first last".split())
     interface |= {
         word for calls in observations.values() for call in calls for name in call.arguments for word in words(name)
@@ -240,7 +240,9 @@ def test_no_card_holds_a_value_of_a_run(built):
     telling = {value for value in telling if len(value) > 3 and not interface.issuperset(words(value))}
     for card in cards.values():
         text = " ".join((*lines(card), *(f"{a.meaning} {a.form}" for a in card.arguments))).lower()
-        leaked = [value for value in telling if value in text and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)]
+        own = (shared for (function, *_), shared in vocabulary.public.values.items() if function == card.tool)
+        private = telling.difference(*own)
+        leaked = [value for value in private if value in text and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)]
         assert not leaked, (card.tool, leaked)
 
 

@@ -163,6 +163,25 @@ def test_words_that_were_tried_are_examples_unless_the_tool_lists_them():
     assert argument(card_of(*calls, vocabulary=vocabulary, tool=listing), "folder").form == "one of inbox, sent"
 
 
+@pytest.mark.parametrize(
+    ("days", "form"),
+    [(["2026-05-04", "2026-05-11"], "date YYYY-MM-DD"), (["04.05.2026", "11.05.2026"], "date DD.MM.YYYY")],
+)
+def test_days_that_several_tasks_share_are_shown_as_their_form(days: list[str], form: str) -> None:
+    vocabulary = words_seen("Mail.delete_email", "sent", days * 4)
+    assert vocabulary.words("Mail.delete_email", "sent") == set(days)
+    calls = [
+        call(
+            {"sent": day, "email_id": "<ID_1>"},
+            run=run,
+            forms={"sent": form_of_value(day, "sent"), "email_id": "identifier"},
+            origins={"email_id": "Mail.search"},
+        )
+        for run, day in zip("ABCD", days * 2, strict=True)
+    ]
+    assert argument(card_of(*calls, vocabulary=vocabulary), "sent").form == form
+
+
 def test_a_list_in_a_refusal_is_not_closed_once_another_word_has_worked():
     error = "cabin must be one of 'business', 'economy'"
     refused = Event(

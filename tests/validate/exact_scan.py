@@ -4,7 +4,7 @@ What counts as a value: a scalar in an argument, a leaf of a structured result, 
 a link, a number or an identifier in any text of a run, if it is written in four or more characters. Not a value: a
 plain lower-case word (`pending`), a word with a capital (`Open`) that runs of several tasks write in lower case too, as
 nobody does with a name, a time or a day of the week, a name of a field or function, the error that a tool answered
-with, and a word of a closed vocabulary, which the caller gives. A date is one if `dates` are asked for.
+with, and what is public, which the caller gives. A date is one if `dates` are asked for.
 Values are looked for as they are written, letter by letter.
 Structured results are what `json` and `ast` can read, and `key: value` lines.
 """
@@ -53,7 +53,7 @@ def find_values(
     *,
     dates: bool = False,
 ) -> list[Find]:
-    """Every value of the runs that stands in a card on its own; with `dates`, every date too."""
+    """Every value of the runs that stands in a card on its own; with `dates`, every date too. `closed` is public."""
     runs = list(runs)
     names = set(_names(runs))
     allowed = {word.lower() for word in closed} | names | {part for name in names for part in re.split(r"[\W_]+", name)}
@@ -61,7 +61,7 @@ def find_values(
     errors = {_plain(event.result.error) for run in runs for event in run.events if event.result and event.result.error}
     values = {value for run in runs for value in _values(run) if value.lower() not in allowed and value not in errors}
     if dates:
-        values |= {day for run in runs for text in _texts_of(run) for day in _DAY.findall(text)}
+        values |= {day for run in runs for text in _texts_of(run) for day in _DAY.findall(text)} - set(closed)
     return [find for card in cards for find in _in_card(card, values)]
 
 

@@ -76,6 +76,7 @@ def test_a_date_is_found_where_dates_are_asked_for() -> None:
     cards = [delta(solves="Since 2026-05-04 and at 2026-05-06 09:30."), delta(solves="On a Monday, as YYYY-MM-DD.")]
     assert find_values([made], cards) == []
     assert [find.value for find in find_values([made], cards, dates=True)] == ["2026-05-04", "2026-05-06"]
+    assert [find.value for find in find_values([made], cards, {"2026-05-04"}, dates=True)] == ["2026-05-06"]
 
 
 def test_a_word_that_several_tasks_write_in_lower_case_is_no_value() -> None:
@@ -152,7 +153,7 @@ def workbench_runs(shared_data: Path, folder: Path) -> list[Trajectory]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("collection", ["agentdojo", "workbench"])
-def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank(
+def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank_unless_it_is_public(
     shared_data: Path, tmp_path: Path, collection: str
 ) -> None:
     if collection == "workbench":
@@ -161,10 +162,9 @@ def test_no_value_and_no_date_of_real_runs_is_in_a_built_bank(
         runs = [made for made in read_traces([shared_data / "agentdojo" / "runs_no_attack.tar.xz"]) if made.events]
     with Collection(runs) as pool, open_store(tmp_path / "bank.db", create=True) as store:
         vocabulary = Vocabulary(pool)
-        closed = closed_words(pool, vocabulary)
         packets = list(contrast(pool, vocabulary))
         build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.public))
         bank = store.bank()
     cards = [*bank.skills, *bank.functions]
     assert len(cards) > 20
-    assert find_values(runs, cards, closed, dates=True) == []
+    assert find_values(runs, cards, vocabulary.closed, dates=True) == []

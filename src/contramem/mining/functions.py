@@ -21,7 +21,14 @@ from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import FormKind, ResultForm, is_field
 from contramem.contrast.observation import MOVES, Observation, acts
 from contramem.contrast.repeatable import quote_manual, quote_message
-from contramem.contrast.values import CATEGORY_ROLES, PLAIN_ANSWERS, is_date_form, is_list_form
+from contramem.contrast.values import (
+    CATEGORY_ROLES,
+    PLAIN_ANSWERS,
+    date_pattern,
+    form_of_value,
+    is_date_form,
+    is_list_form,
+)
 from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
 from contramem.mining import fwords
 from contramem.mining.fwords import Fact, asks_for, code, fact, generalize, join_list, line, named_arguments, stems
@@ -425,7 +432,8 @@ def _form(calls: Calls, name: str) -> Form:
 
 
 def _closed_words(calls: Calls, name: str, given: Sequence[Observation]) -> Form | None:
-    """The vocabulary of the argument, if its values are words of one."""
+    """The vocabulary of the argument, if its values are words of one. Days and times are none, public or not: their
+    form says more of the tool."""
     values = [value for call in given for _, value in scalars(call.arguments[name])]
     is_list = any(isinstance(call.arguments[name], list) for call in given)
     many, enum = "list of " if is_list else "", (calls.schema(name) or {}).get("enum")
@@ -433,7 +441,8 @@ def _closed_words(calls: Calls, name: str, given: Sequence[Observation]) -> Form
     known = calls.vocabulary.words(calls.function, name) | PLAIN_ANSWERS
     if not (permitted and {str(value) for value in values}.issubset(permitted)):
         is_open = any(isinstance(value, bool) or value not in known for value in values)
-        if not values or is_open or any(isinstance(call.arguments[name], dict) for call in given):
+        is_dated = any(date_pattern(form_of_value(value, name)) not in ("", "in words") for value in values)
+        if not values or is_open or is_dated or any(isinstance(call.arguments[name], dict) for call in given):
             return None
         permitted = sorted(map(str, enum)) if isinstance(enum, list) else ()
     tried = sorted(set(map(str, values)))
