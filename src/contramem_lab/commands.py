@@ -473,5 +473,5 @@ def verdicts(
     ]
     if out is not None:
         write_traces(replay.runs, out)
-        lines.append(f"Runs: {out}   Next: contramem build {out} --bank bank.db")
+        lines.append(f"Runs: {out}   Next: contramem build {out}")
     return Report(counts, lines)

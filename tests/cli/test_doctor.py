@@ -177,7 +177,7 @@ def test_the_command_for_a_home_made_log_reads_tasks_sources_and_outcomes(
     found = diagnose(tmp_path / "logs")
     assert found["contrasts"] == 2, found
     assert follow(found["command"], monkeypatch, tmp_path).exit_code == 0
-    read = run("traces", *shlex.split(found["command"].removesuffix(" --bank bank.db"))[2:], "--json")
+    read = run("traces", *shlex.split(found["command"])[2:], "--json")
     counted = json.loads(read.stdout)
     assert {source: tally["runs"] for source, tally in counted["by_source"].items()} == {"fast": 2, "slow": 2}
     assert counted["problems"] == []

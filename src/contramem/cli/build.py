@@ -86,7 +86,7 @@ COMMON = ("bank", "out", "sources", "only", "grade", "map", "outcomes", "model",
     default=DEFAULT_GRADE,
     show_default=True,
     help="The lowest grade at which a rule is kept: enforced (a tool refuses otherwise), proven (more than chance "
-    "explains) or observed (no run contradicts it).",
+    "explains), observed (no run contradicts it) or open (several readings fit: the card names them).",
 )
 @click.option(
     "--min-sources",

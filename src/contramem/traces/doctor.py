@@ -627,4 +627,4 @@ def _contrasts(rows: list[RunRow]) -> int:
 
 def _command(paths: tuple[Path, ...], options: tuple[str, ...], contrasts: int) -> str:
     only = [] if contrasts else ["--only", "functions"]
-    return shlex.join(["contramem", "build", *map(str, paths), *options, *only, "--bank", "bank.db"])
+    return shlex.join(["contramem", "build", *map(str, paths), *options, *only])

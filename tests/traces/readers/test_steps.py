@@ -104,7 +104,7 @@ def test_the_command_that_doctor_prints_for_an_unknown_log_reads_it(tmp_path: Pa
     assert "4 runs of 2 tasks by 2 sources" in doctor.output and "2 passed, 2 failed" in doctor.output
     words = shlex.split(doctor.output.splitlines()[-1])
     assert words[:2] == ["contramem", "build"]
-    read = CliRunner().invoke(cli, ["traces", *words[2:-2], "--json"])
+    read = CliRunner().invoke(cli, ["traces", *words[2:], "--json"])
     assert read.exit_code == 0 and json.loads(read.output)["contrastive_tasks"] == 2
 
 
@@ -154,7 +154,7 @@ def test_what_a_document_says_around_its_attempts_is_said_about_each(tmp_path: P
     document = {"ticket": "T-1", "ask": "Book a courier.", "attempts": attempts}
     (tmp_path / "ticket.json").write_text(json.dumps(document))
     told = json.loads(CliRunner().invoke(cli, ["doctor", str(tmp_path), "--json"]).stdout)
-    options = dict(option.split("=", 1) for option in shlex.split(told["command"])[6:-2:2])
+    options = dict(option.split("=", 1) for option in shlex.split(told["command"])[6::2])
     first, second = read_traces([tmp_path], ReadOptions(format="steps", fields=options))
     assert (first.task_id, first.task, first.source, first.outcome.passed) == ("T-1", "Book a courier.", "otter", True)
     assert (second.task_key, second.source, second.outcome.passed) == (first.task_key, "heron", False)
@@ -215,7 +215,7 @@ def test_an_event_log_of_runs_that_take_turns_needs_no_options(tmp_path: Path, s
     log.write_text("\n".join(json.dumps(event) for turn in zip(first, second, strict=True) for event in turn))
     told = json.loads(CliRunner().invoke(cli, ["doctor", str(log), "--json"]).stdout)
     assert (told["runs"], told["contrasts"]) == (2, 1)
-    assert f"build {log} --format steps --bank" in told["command"]
+    assert f"build {log} --format steps" in told["command"]
     runs = list(read_traces([log], ReadOptions(format="steps")))
     calls = [call for run in runs for call in run.calls]
     assert [call.arguments for call in calls] == [{"order": 7}, {"order": 7}]
